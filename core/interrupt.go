@@ -1,0 +1,23 @@
+package core
+
+import (
+	"context"
+	"errors"
+)
+
+// Interrupt is the cancellation cause of a turn's context: why it must end, and by whose wish.
+type Interrupt struct {
+	Reason Reason
+	By     PrincipalID
+}
+
+func (i *Interrupt) Error() string { return "interrupted: " + string(i.Reason) }
+
+// InterruptOf returns why ctx was ended. ok is false when ctx is alive, or ended for another cause.
+func InterruptOf(ctx context.Context) (i *Interrupt, ok bool) {
+	if ctx.Err() == nil {
+		return nil, false
+	}
+	ok = errors.As(context.Cause(ctx), &i)
+	return i, ok
+}
