@@ -29,6 +29,7 @@ type Request struct {
 	Tools     []Tool
 	MaxOutput int    // tokens, 0: the endpoint's default
 	User      string // opaque id of the person, for abuse reports
+	NoStream  bool   // ask for the whole reply at once: the answer to a NoStream error
 }
 
 // Message is one message of the wire copy.
@@ -58,8 +59,9 @@ type Tool struct {
 type Part struct {
 	Text      string         // visible text, as it comes
 	Reasoning string         // hidden text, as it comes
+	Recant    bool           // all Text of this reply so far was reasoning: its end came without a beginning
 	Naming    string         // a call of this tool is being written
-	Call      *core.ToolCall // a whole call; arguments are checked to be a JSON object, else kept as the model wrote them
+	Call      *core.ToolCall // a whole call; Args is a JSON object, or a JSON string with what the model wrote instead of one
 	Done      *Done          // the last part
 }
 
