@@ -1,0 +1,2 @@
+// Package deliver is the gateway's only mouth: everything said on a platform is said here.
+package deliver
