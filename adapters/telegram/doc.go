@@ -1,0 +1,2 @@
+// Package telegram is the adapter of one Telegram bot account.
+package telegram
