@@ -1,0 +1,2 @@
+// Package openai speaks the chat completions wire form.
+package openai
