@@ -1,0 +1,2 @@
+// Package shell is the tool that runs a command line in the workspace.
+package shell

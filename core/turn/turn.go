@@ -1,0 +1,98 @@
+package turn
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"bellhop/core"
+	"bellhop/core/prompt"
+	"bellhop/core/provider"
+	"bellhop/core/tool"
+)
+
+// Model is one way to get an answer: an endpoint with its key, and the model's name there.
+type Model struct {
+	Provider provider.Provider
+	Name     string // of the provider, as configured
+	Model    string
+}
+
+// Store is what a turn reads and writes; a core.Store satisfies it.
+type Store interface {
+	Load(ctx context.Context, c core.ConversationID) ([]core.Message, error)
+	Append(ctx context.Context, f core.Fence, b core.Batch) ([]core.Message, error)
+	Calls(ctx context.Context, id core.AdmissionID) ([]core.Call, error)
+	Session(ctx context.Context, c core.ConversationID) (core.Session, error)
+	OpenSession(ctx context.Context, f core.Fence, s core.Session) (core.Session, error)
+	Edit(ctx context.Context, c core.ConversationID, fn func(*core.Conversation)) (core.Conversation, error)
+}
+
+// Asker asks a person and blocks until the question is answered or expires, or ctx ends. The question that comes back
+// has its State and Answer.
+type Asker interface {
+	Ask(ctx context.Context, q core.Question) (core.Question, error)
+}
+
+// Standing holds what is allowed for ever: what people answered with "always", and the lists of the configuration.
+type Standing interface {
+	// Ruling returns Allow or Forbid when the key is ruled, Ask when it is not.
+	Ruling(ctx context.Context, key string) (tool.Verdict, error)
+	// Allow remembers an "always".
+	Allow(ctx context.Context, key string, by core.PrincipalID) error
+}
+
+// Steered is input that is put into the running turn. Its row is consumed with the write that carries the text.
+type Steered struct {
+	ID   core.AdmissionID
+	Text string
+}
+
+// Input is what one turn needs. The funcs may be nil; they are called from the turn's goroutine and its tools'.
+type Input struct {
+	Claim        core.Claim
+	Fence        core.Fence
+	Conversation core.Conversation
+	Steer        func() []Steered  // rows offered to the running turn, in order
+	Active       func(what string) // a sign of life with what is being done, for people
+	Waiting      func(on bool)     // waiting for a person counts as activity
+}
+
+// Options configure a Runner. Zero numbers and durations mean their defaults.
+type Options struct {
+	Store    Store
+	Models   func(override string) []Model // primary first, then fallbacks; override "" means the default
+	Tools    *tool.Set
+	Prompt   *prompt.Builder
+	Hint     func(core.Submission) string // what the surface can render; nil: nothing
+	Image    func(core.Attachment) (provider.Image, bool)
+	Asker    Asker    // nil: whatever would be asked is denied
+	Standing Standing // nil: nothing stands
+	Log      *slog.Logger
+
+	Workspace string // absolute path of the folder the agent works in
+	Spill     string // absolute path of the folder for large results
+
+	MaxCalls     int           // model calls of a turn, 90
+	MaxCallsRich int           // the same for rich clients, 500
+	MaxTime      time.Duration // of a turn without waits for people, 30 min
+	MaxBatch     int           // tool calls of one reply, 32
+	MaxResult    int           // bytes of one tool result that the model sees, 32 KiB
+	Batch        time.Duration // tools of one reply without waits for people, 420 s
+	FirstByte    time.Duration // a model's first sign of life, 120 s
+	Gap          time.Duration // between two signs of life, 60 s
+	Attempts     int           // per model and call, 4
+}
+
+// Runner runs turns. Safe for concurrent use: all state of a turn is made by Run.
+type Runner struct{ o Options }
+
+// New returns a Runner.
+func New(o Options) *Runner { return &Runner{o} }
+
+// Run takes one claimed input to its end. It returns the outcome and the transcript rows that must be stored with it.
+// When ctx ends, its cause (core.Interrupt) says why, and Run returns within a second. emit is called in order, never
+// after Run has returned.
+func (r *Runner) Run(ctx context.Context, in Input, emit func(core.EventBody)) (core.Outcome, []core.Message) {
+	return core.Outcome{Result: core.Failed, Reason: core.ReasonProvider}, nil
+}
