@@ -12,6 +12,7 @@ type EventType string
 const (
 	MessageStart     EventType = "message.start"
 	MessageDelta     EventType = "message.delta"
+	MessageReset     EventType = "message.reset"   // the text of the message under way is Text now; deltas go on from it
 	MessageInterim   EventType = "message.interim" // text that stands beside tool calls is complete
 	MessageComplete  EventType = "message.complete"
 	ThinkingDelta    EventType = "thinking.delta"
@@ -36,7 +37,7 @@ const (
 // Durable reports whether events of this type are rows; the others live in the hub's ring only.
 func (t EventType) Durable() bool {
 	switch t {
-	case MessageDelta, ThinkingDelta, ReasoningDelta, ToolGenerating, ToolProgress, StatusUpdate:
+	case MessageDelta, MessageReset, ThinkingDelta, ReasoningDelta, ToolGenerating, ToolProgress, StatusUpdate:
 		return false
 	}
 	return true
