@@ -114,6 +114,8 @@ type Admissions interface {
 	Unhold(ctx context.Context, id AdmissionID) error
 
 	Admission(ctx context.Context, id AdmissionID) (Admission, error)
+	// AdmissionOf finds the row a turn claimed. NotFound.
+	AdmissionOf(ctx context.Context, t TurnID) (Admission, error)
 	// Unsettled lists rows that are not terminal, oldest first: of one conversation, or of all when c is empty.
 	Unsettled(ctx context.Context, c ConversationID) ([]Admission, error)
 	// Recent lists the newest rows first, terminal ones too: of one conversation, or of all when c is empty.
