@@ -1,0 +1,2 @@
+// Package store keeps core's contracts on SQL.
+package store
