@@ -234,3 +234,16 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+func TestExampleIsTheDefault(t *testing.T) {
+	b, err := os.ReadFile("../deploy/config.example.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, want := parse(t, string(b), env()), parse(t, "", env())
+	a, _ := Show(got)
+	d, _ := Show(want)
+	if a != d {
+		t.Errorf("the example says other values than the defaults:\n%s\n---\n%s", a, d)
+	}
+}
