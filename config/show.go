@@ -61,7 +61,7 @@ func plainStruct(v reflect.Value) yaml.MapSlice {
 	for i := range v.NumField() {
 		f := v.Type().Field(i)
 		name, opt, _ := strings.Cut(f.Tag.Get("yaml"), ",")
-		if !f.IsExported() || name == "-" || v.Field(i).IsZero() {
+		if !f.IsExported() || name == "-" || empty(v.Field(i)) {
 			continue
 		}
 		if opt == "inline" {
@@ -71,6 +71,13 @@ func plainStruct(v reflect.Value) yaml.MapSlice {
 		out = append(out, yaml.MapItem{Key: name, Value: plain(v.Field(i))})
 	}
 	return out
+}
+
+func empty(v reflect.Value) bool {
+	if k := v.Kind(); k == reflect.Slice || k == reflect.Map {
+		return v.Len() == 0
+	}
+	return v.IsZero()
 }
 
 // Schema returns a JSON Schema of the file, for editors.
