@@ -1,0 +1,125 @@
+package ask
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"bellhop/core"
+)
+
+// given stands in the row for an answer that is not written down.
+const given = "(given)"
+
+// secret is an answer that waits in memory for its turn.
+type secret struct {
+	value string
+	until time.Time
+}
+
+// Answer ends a question. The first answer wins, at whichever door. Errors: NotFound; Denied; Invalid when the answer is
+// none of an approval's choices; Conflict when the question is not open any more, the row as it ended comes back beside it.
+func (d *Desk) Answer(ctx context.Context, by core.Principal, id core.QuestionID, answer string) (core.Question, error) {
+	const op = "answer"
+	q, err := d.rows.Question(ctx, id)
+	if err != nil {
+		return q, err
+	}
+	if !may(by, q) {
+		return core.Question{}, core.Errorf(op, core.Denied, "%s may not answer %s", by.ID, id)
+	}
+	if q.State != core.QuestionOpen {
+		return q, core.Errorf(op, core.Conflict, "%s is %s", id, q.State)
+	}
+	if !time.Now().Before(q.Deadline) {
+		// Late by a moment: what was promised at the deadline counts, not who is quicker now.
+		d.expire(ctx)
+		if q, err = d.rows.Question(ctx, id); err != nil || q.State != core.QuestionOpen {
+			return q, core.E(op, core.Conflict, err)
+		}
+	}
+	if q.Ask.Kind == core.Approval && !slices.Contains(choices, core.Choice(answer)) {
+		return q, core.Errorf(op, core.Invalid, "no such choice")
+	}
+	stored := answer
+	if hidden(q.Ask.Kind) {
+		stored = given
+		d.keep(q, answer)
+	}
+	row, err := d.rows.Answer(ctx, id, stored, by)
+	if err != nil {
+		d.forget(id)
+		return row, err
+	}
+	d.end(ctx, row)
+	return row, nil
+}
+
+var choices = []core.Choice{core.ChoiceOnce, core.ChoiceSession, core.ChoiceAlways, core.ChoiceDeny}
+
+// may reports whether by may answer q. The row's kind and author never change, so the check holds until the store has
+// found the row open.
+func may(by core.Principal, q core.Question) bool {
+	if by.ID == "" {
+		return false
+	}
+	operator := by.Admin && by.Can(core.CanOperate)
+	author := by.ID == q.For
+	switch q.Ask.Kind {
+	case core.Approval, core.Sudo:
+		return by.Can(core.CanApprove) && (operator || author && by.Admin)
+	case core.Fate:
+		return false
+	}
+	return by.Can(core.CanRespond) && (operator || author)
+}
+
+func hidden(k core.QuestionKind) bool { return k == core.Sudo || k == core.Secret }
+
+// keep holds a secret for the turn that waits for it, or that comes back for it before the deadline.
+func (d *Desk) keep(q core.Question, value string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.secrets[q.ID] = secret{value: value, until: q.Deadline}
+}
+
+func (d *Desk) forget(id core.QuestionID) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.secrets, id)
+}
+
+// result is what the turn gets: the row with the answer filled in.
+func (d *Desk) result(q core.Question) core.Question {
+	switch {
+	case q.State == core.QuestionAnswered && hidden(q.Ask.Kind):
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		q.Answer = d.secrets[q.ID].value
+		delete(d.secrets, q.ID)
+	case q.State != core.QuestionAnswered && q.Ask.Kind == core.Approval:
+		q.Answer = string(core.ChoiceDeny)
+	case q.State != core.QuestionAnswered:
+		q.Answer = ""
+	}
+	return q
+}
+
+// Open lists the open questions of c, or of all conversations when c is empty, oldest first.
+func (d *Desk) Open(ctx context.Context, c core.ConversationID) ([]core.Question, error) {
+	return d.rows.Asking(ctx, c)
+}
+
+// Drop ends the open questions of an admission whose turn wants no answer any more. It also works when ctx has ended.
+func (d *Desk) Drop(ctx context.Context, a core.AdmissionID) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTime)
+	defer cancel()
+	dropped, err := d.rows.Drop(ctx, a)
+	if err != nil {
+		d.log.Warn("the questions of a turn could not be dropped; they expire", "admission", a, "err", err)
+		return
+	}
+	for _, q := range dropped {
+		d.end(ctx, q)
+	}
+}
