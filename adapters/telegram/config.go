@@ -62,7 +62,7 @@ func (c Config) api() string { return strings.TrimRight(cmp.Or(c.APIURL, default
 func (c Config) mode() Mode { return cmp.Or(c.Mode, Polling) }
 
 var (
-	tokenForm  = regexp.MustCompile(`^[0-9]{1,20}:[A-Za-z0-9_-]{20,}$`)
+	tokenForm  = regexp.MustCompile(`^[0-9]{1,20}:[A-Za-z0-9_-]+$`)
 	secretForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,256}$`)
 )
 
