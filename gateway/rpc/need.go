@@ -5,6 +5,7 @@ import (
 
 	"bellhop/core"
 	"bellhop/gateway/command"
+	"bellhop/stream"
 )
 
 // Admission is the one door for input, and what may be done to rows that wait; *admission.Desk is one. Every method
@@ -26,6 +27,7 @@ type Ask interface {
 // Sessions reaches the turns that run here; *session.Registry is one.
 type Sessions interface {
 	Interrupt(c core.ConversationID, why core.Interrupt) (core.AdmissionID, bool)
+	InterruptTurn(c core.ConversationID, id core.AdmissionID, why core.Interrupt) bool
 	Steer(c core.ConversationID, id core.AdmissionID, text string) bool
 }
 
@@ -38,7 +40,7 @@ type Commands interface {
 
 // Hub is where news comes from; *stream.Hub is one.
 type Hub interface {
-	Attach(c core.ConversationID, l interface{ On(core.Event) }) (detach func())
+	Attach(c core.ConversationID, l stream.Listener) (detach func())
 	Since(ctx context.Context, c core.ConversationID, seq int64) ([]core.Event, error)
 }
 

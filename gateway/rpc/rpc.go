@@ -3,11 +3,7 @@ package rpc
 import (
 	"context"
 	"log/slog"
-	"net/http"
 	"time"
-
-	"bellhop/core"
-	"bellhop/gateway/rpc/jsonrpc"
 )
 
 // Config is what a Server works on. Everything but Setup, Render, Log and the numbers is required.
@@ -24,11 +20,10 @@ type Config struct {
 	Render  func(markdown string) string    // Markdown to safe HTML for "rendered"; nil: rendered stays empty
 	Log     *slog.Logger
 
-	Pool   int           // slow calls of one client at a time, default 4
-	Room   int           // events that may wait for one client, default 1024
-	Limit  time.Duration // of one call, default 45 s
-	Cap    int           // rows that may wait in one session, 0: admission's own cap
-	Expect []string      // host names of the page beside loopback ones, for the checks of Origin and Host
+	Pool  int           // slow calls of one client at a time, default 4
+	Room  int           // events that may wait for one client, default 1024
+	Limit time.Duration // of one call, default 45 s
+	Cap   int           // rows that may wait in one session, 0: admission's own cap
 }
 
 // Setup says how far the gateway is set up.
@@ -68,19 +63,4 @@ func New(cfg Config) *Server {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	return &Server{cfg: cfg, methods: methods(), log: cfg.Log}
-}
-
-// ServeConn answers one client until it is gone (nil), ctx ends, or the connection breaks (its error).
-func (s *Server) ServeConn(ctx context.Context, conn jsonrpc.Conn, by core.Principal) error {
-	return nil
-}
-
-// ServeStdio answers the client at the other end of a pipe, one object a line. The caller sees to it that nothing else
-// writes to out, and ignores SIGINT: interrupting is session.interrupt.
-func (s *Server) ServeStdio(ctx context.Context, in, out any, by core.Principal) error { return nil }
-
-// WebSocket is the handler of GET /rpc. ctx is the life of the gateway: when it ends, every connection does. auth says
-// who asks; a *jsonrpc.Error or core error of Kind Denied becomes 401.
-func (s *Server) WebSocket(ctx context.Context, auth func(*http.Request) (core.Principal, error)) http.Handler {
-	return http.NotFoundHandler()
 }

@@ -1,0 +1,136 @@
+package rpc
+
+import (
+	"context"
+	"strings"
+
+	"bellhop/core"
+	"bellhop/gateway/command"
+)
+
+// commandResult is what a command said. Submitted tells of the turn that it started, if it did.
+type commandResult struct {
+	Text     string   `json:"text"`
+	Rendered string   `json:"rendered"`
+	Buttons  []Button `json:"buttons,omitempty"`
+}
+
+// Button is a choice beside a command's answer. Command is what to send when it is pressed.
+type Button struct {
+	Label string `json:"label"`
+	Data  string `json:"data"`
+	Style string `json:"style,omitempty"`
+}
+
+// command tells whether a text is a command of the table, and cuts it in two.
+func (e *Env) command(text string) (name, args string, ok bool) {
+	rest, slash := strings.CutPrefix(strings.TrimSpace(text), "/")
+	if !slash {
+		return "", "", false
+	}
+	name, args, _ = strings.Cut(rest, " ")
+	if n, a, line := strings.Cut(name, "\n"); line {
+		name, args = n, strings.TrimSpace(a+" "+args)
+	}
+	name = strings.ToLower(name)
+	_, ok = e.s.cfg.Command.Find(name)
+	return name, strings.TrimSpace(args), ok
+}
+
+// runOnce runs a command under its request id: a row born terminal is its dedupe, as at every other door.
+func (e *Env) runOnce(ctx context.Context, conv core.Conversation, sub core.Submission, name, args string) (promptResult, error) {
+	a, err := e.admit(ctx, core.Entry{By: e.By, Submission: sub, Strict: true,
+		Terminal: &core.Outcome{Result: core.Completed, Reason: core.ReasonCommand}})
+	if err != nil {
+		return promptResult{}, err
+	}
+	out := promptResult{Status: "command", Admission: a.Admission.ID, Duplicate: !a.Fresh}
+	if a.Fresh {
+		var ran promptResult
+		if ran, err = e.run(ctx, conv, sub, name, args); err != nil {
+			return promptResult{}, err
+		}
+		out.commandResult = ran.commandResult
+		if ran.Admission != "" {
+			out.Status, out.Admission, out.Place = ran.Status, ran.Admission, ran.Place
+		}
+	}
+	return out, nil
+}
+
+// run runs a command, and admits the turn that it asks for.
+func (e *Env) run(ctx context.Context, conv core.Conversation, sub core.Submission, name, args string) (promptResult, error) {
+	answer, err := e.s.cfg.Command.Run(ctx, command.Call{By: e.By, Key: sub.Key, Conversation: conv, Name: name, Args: args,
+		Rich: true, Submission: sub})
+	if err != nil {
+		return promptResult{}, err
+	}
+	out := promptResult{Status: "command", commandResult: &commandResult{Text: answer.Text, Rendered: e.s.cfg.Render(answer.Text)}}
+	for _, b := range answer.Buttons {
+		out.Buttons = append(out.Buttons, Button{b.Label, b.Data, b.Style})
+	}
+	if answer.Submit == nil {
+		return out, nil
+	}
+	said := out.commandResult
+	if out, err = e.submit(ctx, *answer.Submit, true); err != nil {
+		return promptResult{}, err
+	}
+	out.commandResult = said
+	return out, nil
+}
+
+type dispatchParams struct {
+	Session   string         `json:"session_id" need:"yes"`
+	Name      string         `json:"name" need:"yes"` // with or without the slash, and with its arguments if one likes
+	Args      string         `json:"args"`
+	RequestID core.RequestID `json:"request_id"`
+}
+
+// commandDispatch runs a slash command.
+func commandDispatch(ctx context.Context, e *Env, p dispatchParams) (promptResult, error) {
+	text := "/" + strings.TrimPrefix(strings.TrimSpace(p.Name), "/")
+	if p.Args != "" {
+		text += " " + p.Args
+	}
+	name, args, ok := e.command(text)
+	if !ok {
+		return promptResult{}, fault(BadParams, "there is no such command; commands.catalog lists them")
+	}
+	conv, err := e.conversation(ctx, p.Session, core.CanSubmit)
+	if err != nil {
+		return promptResult{}, err
+	}
+	e.c.follow(e, conv.ID, false)
+	sub, err := e.submission(ctx, conv, text, p.RequestID)
+	if err != nil {
+		return promptResult{}, err
+	}
+	return e.runOnce(ctx, conv, sub, name, args)
+}
+
+// Command is the wire form of one row of the command table.
+type Command struct {
+	Name   string `json:"name"`
+	Args   string `json:"args"`
+	About  string `json:"about"`
+	Admin  bool   `json:"admin"`
+	Inline bool   `json:"inline"` // runs while a turn runs
+}
+
+type catalogResult struct {
+	Commands []Command `json:"commands"`
+}
+
+// commandsCatalog lists the commands that the caller may use.
+func commandsCatalog(_ context.Context, e *Env, _ struct{}) (catalogResult, error) {
+	out := catalogResult{Commands: []Command{}}
+	for _, item := range e.s.cfg.Command.Menu(e.By.Lang) {
+		if item.Admin && !e.By.Admin {
+			continue
+		}
+		row, _ := e.s.cfg.Command.Find(item.Name)
+		out.Commands = append(out.Commands, Command{item.Name, row.Args, item.About, item.Admin, row.Inline})
+	}
+	return out, nil
+}

@@ -1,0 +1,69 @@
+package rpc
+
+import (
+	"context"
+	"strings"
+
+	"bellhop/core"
+)
+
+type turnResult struct {
+	Status    string           `json:"status"` // interrupted, idle; steered, queued
+	Admission core.AdmissionID `json:"admission_id,omitempty"`
+}
+
+type interruptParams struct {
+	Session   string           `json:"session_id" need:"yes"`
+	Admission core.AdmissionID `json:"admission_id"` // only if this one runs
+}
+
+// sessionInterrupt stops the running turn. What waits in the queue stays there.
+func sessionInterrupt(ctx context.Context, e *Env, p interruptParams) (turnResult, error) {
+	conv, err := e.conversation(ctx, p.Session, core.CanControl)
+	if err != nil {
+		return turnResult{}, err
+	}
+	why := core.Interrupt{Reason: core.ReasonStopped, By: e.By.ID}
+	id, ok := p.Admission, false
+	if p.Admission != "" {
+		ok = e.s.cfg.Sessions.InterruptTurn(conv.ID, p.Admission, why)
+	} else {
+		id, ok = e.s.cfg.Sessions.Interrupt(conv.ID, why)
+	}
+	if !ok {
+		return turnResult{Status: "idle"}, nil
+	}
+	return turnResult{Status: "interrupted", Admission: id}, nil
+}
+
+type steerParams struct {
+	Session   string         `json:"session_id" need:"yes"`
+	Text      string         `json:"text" need:"yes"`
+	RequestID core.RequestID `json:"request_id"`
+}
+
+// sessionSteer puts a message into the next tool result of the running turn. It is a row first; when the turn ends before
+// it takes it, or none runs, the row is an ordinary message.
+func sessionSteer(ctx context.Context, e *Env, p steerParams) (turnResult, error) {
+	if strings.TrimSpace(p.Text) == "" {
+		return turnResult{}, fault(BadParams, "text is required")
+	}
+	conv, err := e.conversation(ctx, p.Session, core.CanSubmit|core.CanControl)
+	if err != nil {
+		return turnResult{}, err
+	}
+	e.c.follow(e, conv.ID, false)
+	sub, err := e.submission(ctx, conv, p.Text, p.RequestID)
+	if err != nil {
+		return turnResult{}, err
+	}
+	a, err := e.admit(ctx, core.Entry{By: e.By, Submission: sub, Strict: true, Cap: e.s.cfg.Cap})
+	if err != nil {
+		return turnResult{}, err
+	}
+	status := "queued"
+	if a.Admission.Status == core.Queued && e.s.cfg.Sessions.Steer(conv.ID, a.Admission.ID, a.Admission.Submission.Text) {
+		status = "steered"
+	}
+	return turnResult{Status: status, Admission: a.Admission.ID}, nil
+}
