@@ -31,28 +31,33 @@ func (d *Desk) Answer(ctx context.Context, by core.Principal, id core.QuestionID
 	if q.State != core.QuestionOpen {
 		return q, core.Errorf(op, core.Conflict, "%s is %s", id, q.State)
 	}
-	if !time.Now().Before(q.Deadline) {
-		// Late by a moment: what was promised at the deadline counts, not who is quicker now.
-		d.expire(ctx)
-		if q, err = d.rows.Question(ctx, id); err != nil || q.State != core.QuestionOpen {
-			return q, core.E(op, core.Conflict, err)
-		}
-	}
 	if q.Ask.Kind == core.Approval && !slices.Contains(choices, core.Choice(answer)) {
 		return q, core.Errorf(op, core.Invalid, "no such choice")
 	}
-	stored := answer
-	if hidden(q.Ask.Kind) {
-		stored = given
-		d.keep(q, answer)
+	if !time.Now().Before(q.Deadline) {
+		d.expire(ctx) // what was promised at the deadline counts, not who is quicker now
 	}
-	row, err := d.rows.Answer(ctx, id, stored, by)
+	row, err := d.store(ctx, by, q, answer)
 	if err != nil {
-		d.forget(id)
 		return row, err
 	}
 	d.end(ctx, row)
 	return row, nil
+}
+
+// store writes the answer. The value of a hidden one stays in memory: it is kept in the same breath as the row says that
+// it was given, so that whoever sees the row finds the value of the answer that won.
+func (d *Desk) store(ctx context.Context, by core.Principal, q core.Question, answer string) (core.Question, error) {
+	if !hidden(q.Ask.Kind) {
+		return d.rows.Answer(ctx, q.ID, answer, by)
+	}
+	d.giving.Lock()
+	defer d.giving.Unlock()
+	row, err := d.rows.Answer(ctx, q.ID, given, by)
+	if err == nil {
+		d.secrets[q.ID] = secret{value: answer, until: q.Deadline}
+	}
+	return row, err
 }
 
 var choices = []core.Choice{core.ChoiceOnce, core.ChoiceSession, core.ChoiceAlways, core.ChoiceDeny}
@@ -76,25 +81,12 @@ func may(by core.Principal, q core.Question) bool {
 
 func hidden(k core.QuestionKind) bool { return k == core.Sudo || k == core.Secret }
 
-// keep holds a secret for the turn that waits for it, or that comes back for it before the deadline.
-func (d *Desk) keep(q core.Question, value string) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.secrets[q.ID] = secret{value: value, until: q.Deadline}
-}
-
-func (d *Desk) forget(id core.QuestionID) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	delete(d.secrets, id)
-}
-
 // result is what the turn gets: the row with the answer filled in.
 func (d *Desk) result(q core.Question) core.Question {
 	switch {
 	case q.State == core.QuestionAnswered && hidden(q.Ask.Kind):
-		d.mu.Lock()
-		defer d.mu.Unlock()
+		d.giving.Lock()
+		defer d.giving.Unlock()
 		q.Answer = d.secrets[q.ID].value
 		delete(d.secrets, q.ID)
 	case q.State != core.QuestionAnswered && q.Ask.Kind == core.Approval:

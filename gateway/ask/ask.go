@@ -47,6 +47,8 @@ type Desk struct {
 
 	mu      sync.Mutex
 	waiting map[core.QuestionID]*waiter
+
+	giving  sync.Mutex // never taken together with mu
 	secrets map[core.QuestionID]secret
 }
 

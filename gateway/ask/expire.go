@@ -38,11 +38,11 @@ func (d *Desk) expire(ctx context.Context) {
 
 // tidy forgets secrets that no turn came for.
 func (d *Desk) tidy() {
-	now := time.Now()
-	d.mu.Lock()
-	defer d.mu.Unlock()
+	const grace = time.Minute // a turn that waits takes its secret at once
+	d.giving.Lock()
+	defer d.giving.Unlock()
 	for id, s := range d.secrets {
-		if now.After(s.until) && d.waiting[id] == nil {
+		if time.Since(s.until) > grace {
 			delete(d.secrets, id)
 		}
 	}

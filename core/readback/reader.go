@@ -1,0 +1,193 @@
+package readback
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"time"
+
+	"bellhop/core"
+
+	"github.com/oklog/ulid/v2"
+)
+
+// Store is what a Reader reads and writes; a core.Store satisfies it.
+type Store interface {
+	Said(ctx context.Context, id core.AdmissionID) ([]core.Message, error)
+	Calls(ctx context.Context, id core.AdmissionID) ([]core.Call, error)
+	Admission(ctx context.Context, id core.AdmissionID) (core.Admission, error)
+	Unsettled(ctx context.Context, c core.ConversationID) ([]core.Admission, error)
+	Resolve(ctx context.Context, id core.AdmissionID, r core.Resolution) (*core.Admission, error)
+	Outbox() core.Deliveries
+}
+
+// Options of a Reader; zero values take the defaults.
+type Options struct {
+	// Internal is how long an internal event waits behind a turn whose fate a person must decide; default 10 min.
+	Internal time.Duration
+	// Limit is how long anything waits behind it, so that nothing waits for ever; default 24 h.
+	Limit time.Duration
+	// Chain is how many rows may go on from one input before it is given up; default 8.
+	Chain int
+	// Emit tells news of a row that no turn runs for: the fate question where no platform can show it, and the end of a row
+	// that was settled. nil: nobody is told.
+	Emit func(ctx context.Context, row core.Admission, b core.EventBody)
+	// Drop ends the open questions of a row that will not go on; nil: they expire.
+	Drop func(ctx context.Context, id core.AdmissionID)
+	Log  *slog.Logger
+}
+
+// Reader settles unknown rows. Safe for concurrent use on different conversations.
+type Reader struct {
+	store Store
+	o     Options
+}
+
+// New returns a Reader on s.
+func New(s Store, o Options) *Reader {
+	if o.Internal <= 0 {
+		o.Internal = 10 * time.Minute
+	}
+	if o.Limit <= 0 {
+		o.Limit = 24 * time.Hour
+	}
+	if o.Chain <= 0 {
+		o.Chain = 8
+	}
+	if o.Emit == nil {
+		o.Emit = func(context.Context, core.Admission, core.EventBody) {}
+	}
+	if o.Drop == nil {
+		o.Drop = func(context.Context, core.AdmissionID) {}
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Reader{store: s, o: o}
+}
+
+// Report is what became of an unknown row.
+type Report struct {
+	Decision Decision
+	// Unknown: the row waits for a person. Again is when to look once more, if nobody writes before.
+	Unknown bool
+	Again   time.Time
+	// Retry is the new row that goes on, if any.
+	Retry *core.Admission
+}
+
+// Settle reads row back and settles it, or tells its author once that its fate is theirs to decide. The caller holds the
+// conversation's lease. A row that somebody else settled meanwhile is no error.
+func (r *Reader) Settle(ctx context.Context, row core.Admission) (Report, error) {
+	f, err := r.load(ctx, row)
+	if err != nil {
+		return Report{}, err
+	}
+	d := Decide(row, f.said, f.calls, f.deliveries)
+	switch {
+	case d.Case == Effects:
+		return r.undecided(ctx, row, f, d)
+	case d.Retry && f.rows >= r.o.Chain:
+		return r.giveUp(ctx, row, f, d)
+	}
+	if d.Deliver != nil && d.Deliver.ID == "" {
+		d.Deliver.ID = newDeliveryID()
+	}
+	retry, err := r.resolve(ctx, row, core.Resolution{Outcome: d.Outcome, Retry: d.Retry, Resume: d.Resume,
+		Deliver: d.Deliver, Calls: d.Calls, Why: d.Why})
+	return Report{Decision: d, Retry: retry}, err
+}
+
+// giveUp ends an input that took its process down again and again.
+func (r *Reader) giveUp(ctx context.Context, row core.Admission, f file, d Decision) (Report, error) {
+	d.Retry, d.Resume = false, false
+	d.Outcome = core.Outcome{Result: core.Failed, Reason: core.ReasonPanic, Text: wordsGivenUp, Ref: ref(row.ID),
+		Error: "the process died each time this was tried", Uncertain: len(d.Open) > 0}
+	d.Why += "; given up after " + plural(f.rows, "try", "tries")
+	tail, calls := Close(row, f.said, f.calls, Unseen, wordsClosing)
+	_, err := r.resolve(ctx, row, core.Resolution{Outcome: d.Outcome, Tail: tail, Calls: calls,
+		Deliver: notice(row, d.Outcome.Text), Why: d.Why})
+	return Report{Decision: d}, err
+}
+
+// resolve settles row; losing to somebody else is fine.
+func (r *Reader) resolve(ctx context.Context, row core.Admission, res core.Resolution) (*core.Admission, error) {
+	retry, err := r.store.Resolve(ctx, row.ID, res)
+	if core.Is(err, core.Conflict) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.o.Log.Info("an unknown turn was settled", "session", row.Conversation, "admission", row.ID, "turn", row.Turn,
+		"outcome", res.Outcome.Result, "reason", res.Outcome.Reason, "why", res.Why)
+	if !res.Retry {
+		r.o.Drop(ctx, row.ID)
+		r.o.Emit(ctx, row, complete(res.Outcome))
+	}
+	return retry, nil
+}
+
+// complete is the end of a turn as its clients hear it.
+func complete(o core.Outcome) core.EventBody {
+	status := "interrupted"
+	switch o.Result {
+	case core.Completed:
+		status = "complete"
+	case core.Failed, core.Rejected:
+		status = "error"
+	}
+	return core.EventBody{Type: core.MessageComplete, Text: o.Text, Status: status}
+}
+
+// file is the evidence about one row and those it goes on from.
+type file struct {
+	said       []core.Message
+	calls      []core.Call
+	deliveries []core.Delivery
+	rows       int
+}
+
+// load reads the evidence of row's chain, oldest first.
+func (r *Reader) load(ctx context.Context, row core.Admission) (file, error) {
+	var f file
+	for id := row.ID; id != ""; f.rows++ {
+		said, err := r.store.Said(ctx, id)
+		if err != nil {
+			return f, err
+		}
+		calls, err := r.store.Calls(ctx, id)
+		if err != nil {
+			return f, err
+		}
+		sent, err := r.store.Outbox().Of(ctx, id)
+		if err != nil {
+			return f, err
+		}
+		f.said = append(said, f.said...)
+		f.calls = append(unseen(calls, f.calls), f.calls...)
+		f.deliveries = append(sent, f.deliveries...)
+		if id == row.ID {
+			id = row.RetryOf
+			continue
+		}
+		if f.rows > r.o.Chain {
+			break
+		}
+		older, err := r.store.Admission(ctx, id)
+		if err != nil {
+			return f, err
+		}
+		id = older.RetryOf
+	}
+	return f, nil
+}
+
+// unseen returns those of calls that are not among newer: a later row may have moved a call on.
+func unseen(calls, newer []core.Call) []core.Call {
+	return slices.DeleteFunc(calls, func(c core.Call) bool {
+		return slices.ContainsFunc(newer, func(n core.Call) bool { return n.ID == c.ID })
+	})
+}
+
+func newDeliveryID() core.DeliveryID { return core.DeliveryID(ulid.Make().String()) }
