@@ -1,12 +1,17 @@
 package deliver
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
+	"sync"
 	"time"
 
 	"bellhop/adapters"
 	"bellhop/core"
+
+	"github.com/oklog/ulid/v2"
+	"golang.org/x/sync/errgroup"
 )
 
 // Chats follows a chat that got a new id.
@@ -19,9 +24,10 @@ type Leases interface {
 	Holds(ctx context.Context, f core.Fence) error
 }
 
-// Questions reads what is asked.
-type Questions interface {
+// Turns reads what a turn is about: what is asked in it, and where its answer goes.
+type Turns interface {
 	Question(ctx context.Context, id core.QuestionID) (core.Question, error)
+	Admission(ctx context.Context, id core.AdmissionID) (core.Admission, error)
 }
 
 // Rate is a token bucket: one call each Every, Burst at once. The zero Rate is no limit.
@@ -61,34 +67,175 @@ type Metrics interface {
 type Config struct {
 	Store     core.Deliveries
 	Chats     Chats
-	Leases    Leases // may be nil: the fence is not asked again
-	Questions Questions
-	Home      func(ctx context.Context) (core.Route, bool) // the owner's chat; may be nil
+	Leases    Leases // nil: the fence is not asked again before a preview
+	Turns     Turns
+	Home      func(ctx context.Context) (core.Route, bool) // the owner's chat; nil: nobody's
 	Adapters  []adapters.Adapter
 	Platforms map[string]Platform // by adapter name; the key "" is for the others
-	Files     []string            // folders that media may be sent from
+	Files     []string            // folders that files may be sent from
 	Alone     bool                // no other process delivers from this store: left-overs are taken up at once
-	Metrics   Metrics
+	Metrics   Metrics             // nil: nobody counts
 	Log       *slog.Logger
 }
 
-// Mouth sends. One per process.
+// Mouth sends. One per process; safe for concurrent use.
 type Mouth struct {
-	cfg Config
+	cfg      Config
+	log      *slog.Logger
+	metrics  Metrics
+	channels map[string]*channel // by adapter name
+	lanes    *lanes
+	kick     chan struct{} // rows may have become due
+	cards    *cards
+	pulse    *pulse
+
+	mu    sync.Mutex
+	group *errgroup.Group // of Run, while it runs
+	ctx   context.Context // of Run, while it runs
 }
 
 // New makes a Mouth. It sends nothing before Run.
-func New(cfg Config) *Mouth { return &Mouth{cfg: cfg} }
+func New(cfg Config) *Mouth {
+	m := &Mouth{cfg: cfg, log: cfg.Log, metrics: cfg.Metrics, channels: map[string]*channel{}, kick: make(chan struct{}, 1)}
+	if m.log == nil {
+		m.log = slog.New(slog.DiscardHandler)
+	}
+	if m.metrics == nil {
+		m.metrics = uncounted{}
+	}
+	for _, a := range cfg.Adapters {
+		o, ok := cfg.Platforms[a.Name()]
+		if !ok {
+			o = cfg.Platforms[""]
+		}
+		m.channels[a.Name()] = newChannel(a, o, m.metrics, m.log)
+	}
+	m.lanes, m.cards, m.pulse = newLanes(), newCards(m), newPulse(m)
+	return m
+}
 
-// Open makes the live message of a turn that was just claimed.
-func (m *Mouth) Open(ctx context.Context, c core.Claim, f core.Fence) *View { return &View{} }
+// Say stores a delivery, which is then sent as soon as it can be, whatever happens to this process. Missing id, kind
+// (notice), state and time are filled in. The error is of the store: nothing will be said.
+func (m *Mouth) Say(ctx context.Context, d core.Delivery) error {
+	now := time.Now()
+	d.ID = cmp.Or(d.ID, core.DeliveryID(ulid.Make().String()))
+	d.Kind = cmp.Or(d.Kind, core.DeliverNotice)
+	d.State = cmp.Or(d.State, core.DeliveryOwed)
+	if d.Created.IsZero() {
+		d.Created = now
+	}
+	if d.Route.IsZero() { // nowhere to say it
+		return nil
+	}
+	mine := d.State == core.DeliveryOwed && d.NotBefore.IsZero() && m.running()
+	if mine {
+		d.State, d.LiveUntil = core.DeliveryLive, now.Add(ownFor)
+	}
+	if err := m.cfg.Store.Put(ctx, d); err != nil {
+		return err
+	}
+	if mine {
+		m.lanes.push(d)
+	}
+	m.Wake()
+	return nil
+}
 
-// Say stores a delivery, which is then sent as soon as it can be, whatever happens to this process. A missing id, kind,
-// state and time are filled in.
-func (m *Mouth) Say(ctx context.Context, d core.Delivery) error { return m.cfg.Store.Put(ctx, d) }
+// Wake says that rows may have become due, for example because somebody else's transaction stored one.
+func (m *Mouth) Wake() {
+	select {
+	case m.kick <- struct{}{}:
+	default:
+	}
+}
 
-// On hears events of every conversation: it shows questions and where a message waits. It never blocks.
-func (m *Mouth) On(e core.Event) {}
+// On hears events of every conversation: it shows questions and what became of them. It never blocks.
+func (m *Mouth) On(e core.Event) { m.cards.on(e) }
 
-// Run sends what is owed until ctx ends.
-func (m *Mouth) Run(ctx context.Context) error { <-ctx.Done(); return nil }
+// Waiting says that a row was queued with others before it. When its conversation does not get on for a while the person
+// is told, in one message that disappears with the first turn.
+func (m *Mouth) Waiting(a core.Admission, ahead int) { m.pulse.waits(a, ahead) }
+
+// Run sends what is owed until ctx ends; then it waits for the calls that are under way.
+func (m *Mouth) Run(ctx context.Context) error {
+	g, run := errgroup.WithContext(ctx)
+	m.mu.Lock()
+	m.group, m.ctx = g, run
+	m.mu.Unlock()
+	g.Go(func() error { return m.outbox(run) })
+	g.Go(func() error { return m.cards.run(run) })
+	g.Go(func() error { return m.pulse.run(run) })
+	<-run.Done()
+	m.mu.Lock()
+	m.group, m.ctx = nil, nil
+	m.mu.Unlock()
+	return g.Wait()
+}
+
+func (m *Mouth) running() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.group != nil
+}
+
+// spawn runs fn in a goroutine that Run waits for. false: Run is not running, and fn does not run either.
+func (m *Mouth) spawn(fn func(ctx context.Context)) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.group == nil {
+		return false
+	}
+	ctx := m.ctx
+	m.group.Go(func() error { fn(ctx); return nil })
+	return true
+}
+
+// save stores what became of rows. A store that cannot be reached now is asked a few times more: what was sent should not
+// be forgotten. The end of ctx does not end it.
+func (m *Mouth) save(ctx context.Context, d ...core.Delivery) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
+	defer cancel()
+	pause := firstSavePause
+	for {
+		err := m.cfg.Store.Save(ctx, d...)
+		if err == nil {
+			for _, d := range d {
+				if !d.Done.IsZero() {
+					m.metrics.Delivered(d.Route.Platform, d.State)
+				}
+			}
+			return nil
+		}
+		if k := core.KindOf(err); k != core.Unavailable && k != core.Busy && k != core.NoSpace {
+			return err
+		}
+		if wait := sleep(ctx, pause, nil); wait != nil {
+			return err
+		}
+		pause *= 2
+	}
+}
+
+const (
+	saveTime       = 15 * time.Second
+	firstSavePause = 100 * time.Millisecond
+)
+
+// follow moves a chat that got a new id, and r with it.
+func (m *Mouth) follow(ctx context.Context, c *channel, r *core.Route, to string) error {
+	from := core.Key(c.name + ":" + r.Chat)
+	if err := m.cfg.Chats.Rekey(ctx, from, core.Key(c.name+":"+to), to); err != nil {
+		return err
+	}
+	c.log.Info("a chat has a new id", "target", r.Chat, "new", to)
+	r.Chat = to
+	return nil
+}
+
+// uncounted is the Metrics of a Mouth that has none.
+type uncounted struct{}
+
+func (uncounted) Call(string, string, string)          {}
+func (uncounted) Throttled(string, time.Duration)      {}
+func (uncounted) Edited(string)                        {}
+func (uncounted) Delivered(string, core.DeliveryState) {}

@@ -1,25 +1,282 @@
 package deliver
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
 
 	"bellhop/core"
+	"bellhop/stream"
+
+	"github.com/oklog/ulid/v2"
 )
 
-// View is the live message of one turn. Its methods are called by the one drain that runs the turn.
-type View struct{}
+// liveFor is how long after its commit a final belongs to the view that was showing it.
+const liveFor = 30 * time.Second
+
+// View is the live message of one turn. On, End, Final, Settled and Abandon are called by the one drain that runs the
+// turn; painting happens beside it in a goroutine of Mouth.Run.
+//
+//	open --first visible text--> shown --End--> ended --Final, commit, Settled--> closed
+//	  |                            |
+//	  +--End: held, nothing is sent before the commit        Abandon: closed at any time
+//
+// A view whose turn has nowhere to speak is mute: it takes everything and does nothing.
+type View struct {
+	m     *Mouth
+	c     *channel // nil: the platform is not connected; the row is written all the same
+	claim core.Claim
+	fence core.Fence
+	paint *stream.Consumer
+
+	begun   sync.Once
+	painted chan struct{} // closed when painting has ended; nil while it has not begun
+
+	mu      sync.Mutex
+	route   core.Route
+	row     core.Delivery // of the preview; it has no id until something is shown
+	posting bool
+	held    bool // the text ended before anything was shown: Settled shows it
+	marked  bool // the final's row is born as being sent, and the call is paid for
+	closed  bool
+	asking  int
+	since   time.Time
+	typed   time.Time
+	checked time.Time       // when the fence was last known to hold
+	plain   bool            // the platform refused the markup of a preview
+	posted  context.Context // of the last post, without its end: what it made is recorded under it
+}
+
+// Open makes the live message of a turn that was just claimed.
+func (m *Mouth) Open(ctx context.Context, claim core.Claim, f core.Fence) *View {
+	m.pulse.begins(claim.Admission.Conversation, claim.Queued)
+	now := time.Now()
+	v := &View{m: m, claim: claim, fence: f, route: claim.Admission.Submission.Route, since: now, checked: now}
+	v.c = m.channels[v.route.Platform]
+	if v.c == nil {
+		return v
+	}
+	if claim.Preview != nil {
+		v.row = *claim.Preview
+		v.row.Parts = slices.Clone(v.row.Parts)
+	}
+	v.paint = stream.NewConsumer((*surface)(v), v.options())
+	m.pulse.add(v)
+	return v
+}
+
+func (v *View) options() stream.ConsumerOptions {
+	o := v.c.opts
+	mode := stream.Mode(o.Mode)
+	switch {
+	case !v.c.canEdit(v.route.Chat) && mode != stream.ModeOff:
+		mode = stream.ModeBuffer
+	case mode != stream.ModeOff && mode != stream.ModeBuffer:
+		mode = stream.ModeEdit
+	}
+	interval := cmp.Or(o.EditInterval, time.Second)
+	if v.c.limits.EditEvery > interval && !o.Limits.Off {
+		interval = v.c.limits.EditEvery
+	}
+	stop := &core.Button{Label: "◼ Stop", Data: "stop:" + string(v.claim.Admission.ID)}
+	return stream.ConsumerOptions{Mode: mode, EditInterval: interval, BufferThreshold: o.BufferThreshold,
+		Unlimited: o.Limits.Off, Cursor: o.Cursor, StopButton: stop, ReplyTo: v.route.ReplyTo, HideInterim: !o.Interim,
+		Tools: stream.ToolDisplay{Off: o.ToolProgress == "off", Keep: !o.Cleanup}, Turn: v.fence.Turn,
+		OnPart: v.record, Adopt: v.row.Parts, Log: v.c.log}
+}
 
 // On shows news of the turn. It never blocks.
-func (v *View) On(e core.Event) {}
+func (v *View) On(e core.Event) {
+	if v.paint == nil {
+		return
+	}
+	switch e.Type {
+	case core.MessageStart, core.MessageComplete:
+		return
+	case core.ApprovalRequest, core.ClarifyRequest, core.SudoRequest, core.SecretRequest:
+		v.ask(+1)
+	case core.QuestionResolved:
+		v.ask(-1)
+	}
+	v.begin()
+	v.paint.On(e)
+}
 
-// End tells the whole text; its commit is pending.
-func (v *View) End(text string) {}
+func (v *View) ask(n int) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.asking = max(v.asking+n, 0)
+}
+
+// begin starts painting with the first news.
+func (v *View) begin() {
+	v.begun.Do(func() {
+		done := make(chan struct{})
+		ok := v.m.spawn(func(ctx context.Context) {
+			defer close(done)
+			if err := v.paint.Run(ctx); err != nil && ctx.Err() == nil && !errors.Is(err, stream.ErrDead) {
+				v.c.log.Warn("a live message could not be shown", "turn", v.fence.Turn, "err", err)
+			}
+		})
+		if ok {
+			v.painted = done
+		}
+	})
+}
+
+// End tells the whole text; its commit is pending. What was not shown at all until now waits for the commit, which is then
+// also the record of the attempt.
+func (v *View) End(text string) {
+	if v.paint == nil {
+		return
+	}
+	v.mu.Lock()
+	v.held = !v.posting && len(v.row.Parts) == 0
+	held := v.held
+	v.mu.Unlock()
+	if !held {
+		v.paint.End(text)
+	}
+}
 
 // Final returns the outbox row to settle the turn with. false: nothing is owed.
-func (v *View) Final(o core.Outcome) (core.Delivery, bool) { return core.Delivery{}, false }
+func (v *View) Final(o core.Outcome) (core.Delivery, bool) {
+	if v.route.IsZero() {
+		return core.Delivery{}, false
+	}
+	v.mu.Lock()
+	shown := v.posting || len(v.row.Parts) > 0
+	v.mu.Unlock()
+	text := o.Text
+	if shown && o.Result != core.Completed {
+		text = v.paint.Stands(o.Text) // what was seen is not overwritten
+	}
+	text, media := stream.Extract(text)
+	if text == "" && len(media) == 0 && !shown {
+		return core.Delivery{}, false
+	}
+	a, now := v.claim.Admission, time.Now()
+	d := core.Delivery{ID: core.DeliveryID(ulid.Make().String()), Conversation: a.Conversation, Admission: a.ID,
+		Turn: v.fence.Turn, Kind: core.DeliverFinal, State: core.DeliveryLive, Text: text, Media: media,
+		LiveUntil: now.Add(liveFor), Created: now}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	d.Route, d.Parts = v.route, slices.Clone(v.row.Parts)
+	if v.c == nil {
+		return d, true
+	}
+	v.held = !v.posting && len(v.row.Parts) == 0
+	if v.held && text != "" && v.c.now(targetOf(v.route), forFinal) == nil {
+		v.marked = true
+		d.State, d.Parts = core.DeliverySending, []core.Part{{Sent: 1}}
+	}
+	return d, true
+}
 
-// Settled finishes the message after the commit and marks the row.
-func (v *View) Settled(ctx context.Context, d core.Delivery) error { return nil }
+// Settled finishes the message after the commit and marks the row. What the platform does not take now is left to the
+// outbox. The error is of the store.
+func (v *View) Settled(ctx context.Context, d core.Delivery) error {
+	defer v.m.Wake()
+	if v.paint == nil {
+		return v.m.write(ctx, d, false)
+	}
+	v.mu.Lock()
+	held, marked := v.held, v.marked
+	v.mu.Unlock()
+	if held {
+		v.stop()
+		return v.m.write(ctx, d, marked)
+	}
+	parts, err := v.paint.Finish(ctx, d.Text)
+	v.stop()
+	return v.settle(ctx, d, parts, err)
+}
 
-// Abandon ends the view: nothing more is sent.
-func (v *View) Abandon() {}
+// settle records a finished live message, or goes on where it could not be finished.
+func (v *View) settle(ctx context.Context, d core.Delivery, parts []core.Part, err error) error {
+	v.mu.Lock()
+	preview := v.row
+	if len(parts) == 0 { // nothing came of it: what is known is in the preview
+		parts = v.row.Parts
+	}
+	d.Route = v.route
+	v.mu.Unlock()
+	d.Parts = slices.Clone(parts)
+	now := time.Now()
+	if preview.ID != "" {
+		preview.State, preview.Done, preview.LiveUntil = core.DeliveryMoved, now, time.Time{}
+	}
+	if err == nil && len(d.Media) == 0 {
+		d.State, d.Done, d.LiveUntil = core.DeliveryDelivered, now, time.Time{}
+		return v.m.save(ctx, withPreview(d, preview)...)
+	}
+	var wait *stream.Wait
+	if errors.As(err, &wait) {
+		d.State, d.NotBefore, d.LiveUntil = core.DeliveryOwed, wait.Until, time.Time{}
+		return v.m.save(ctx, withPreview(d, preview)...)
+	}
+	if preview.ID != "" {
+		if err := v.m.save(ctx, preview); err != nil {
+			return err
+		}
+	}
+	return v.m.write(ctx, d, false)
+}
+
+func withPreview(d, preview core.Delivery) []core.Delivery {
+	if preview.ID == "" {
+		return []core.Delivery{d}
+	}
+	return []core.Delivery{d, preview}
+}
+
+// Abandon ends the view: nothing more is sent. What was shown stays recorded for whoever goes on.
+func (v *View) Abandon() {
+	if v.paint != nil {
+		v.stop()
+	}
+}
+
+// stop ends painting and waits for the call that may be under way.
+func (v *View) stop() {
+	v.mu.Lock()
+	v.closed = true
+	v.mu.Unlock()
+	v.m.pulse.remove(v)
+	v.paint.Abandon()
+	v.begun.Do(func() {})
+	if v.painted != nil {
+		<-v.painted
+	}
+}
+
+// wantsTyping reports whether it is time to say that an answer is on its way.
+func (v *View) wantsTyping(now time.Time) bool {
+	if v.c.caps.Typer == nil {
+		return false
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	every := max(v.c.caps.Typer.TypingFor()-time.Second, time.Second)
+	if v.closed || v.asking > 0 || len(v.row.Parts) > 0 || v.posting || v.held ||
+		now.Sub(v.since) < typingAfter || now.Sub(v.typed) < every || v.c.lacks(v.route.Chat, lackTyping) {
+		return false
+	}
+	v.typed = now
+	return true
+}
+
+func (v *View) typing(ctx context.Context) {
+	v.mu.Lock()
+	to := targetOf(v.route)
+	v.mu.Unlock()
+	if v.c.now(to, forTyping) != nil {
+		return
+	}
+	if err := v.c.typingNow(ctx, to); err != nil && kindOf(err) != "limited" {
+		v.c.learn(to.Chat, lackTyping)
+	}
+}

@@ -1,0 +1,246 @@
+package deliver
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+	"time"
+)
+
+// priority orders callers who wait for the same allowance; the lowest number goes first.
+type priority uint8
+
+const (
+	forFinal   priority = iota // answers and questions
+	forNotice                  // what the gateway itself has to say
+	forPreview                 // frames of a live message
+	forTyping                  // typing, places in the queue
+)
+
+// slowFor is how long a refusal by the platform halves the rate of a chat.
+const slowFor = time.Minute
+
+// later says that a call cannot be made before At.
+type later struct{ At time.Time }
+
+func (l *later) Error() string { return "not before " + l.At.Format(time.RFC3339Nano) }
+
+// budget is the allowance of one bot: a bucket for all its calls and one for each chat. It is safe for concurrent use.
+type budget struct {
+	mu      sync.Mutex
+	chat    Rate
+	group   Rate
+	bot     bucket
+	chats   map[string]*bucket
+	sweepAt int       // size of chats at which idle ones are dropped
+	queue   []*waiter // by priority, then by arrival
+}
+
+// bucket is a token bucket kept as the time at which it would be full again.
+type bucket struct {
+	rate  Rate
+	full  time.Time
+	until time.Time // the platform said: nothing before
+	slow  time.Time // half the rate until then
+}
+
+type waiter struct {
+	chat *bucket
+	p    priority
+	wake chan struct{}
+}
+
+const keepChats = 1024
+
+func newBudget(chat, group, bot Rate) *budget {
+	return &budget{chat: chat, group: group, bot: bucket{rate: bot}, chats: map[string]*bucket{}, sweepAt: keepChats}
+}
+
+func (b *bucket) every(now time.Time) time.Duration {
+	if now.Before(b.slow) {
+		return 2 * b.rate.Every
+	}
+	return b.rate.Every
+}
+
+// ready returns when n tokens will be there with keep more left over.
+func (b *bucket) ready(now time.Time, n, keep int) time.Time {
+	at := b.until
+	if b.rate.Every > 0 {
+		burst := max(b.rate.Burst, 1)
+		spare := burst - min(keep, burst-1) - n
+		if t := b.full.Add(-time.Duration(spare) * b.every(now)); t.After(at) {
+			at = t
+		}
+	}
+	return at
+}
+
+func (b *bucket) spend(now time.Time) {
+	if b.rate.Every == 0 {
+		return
+	}
+	if b.full.Before(now) {
+		b.full = now
+	}
+	b.full = b.full.Add(b.every(now))
+}
+
+func (b *bucket) idle(now time.Time) bool {
+	return !b.full.After(now) && !b.until.After(now) && !b.slow.After(now)
+}
+
+// bucketOf returns the bucket of a chat and drops those that nothing depends on when there are many.
+func (b *budget) bucketOf(chat string, group bool, now time.Time) *bucket {
+	if c, ok := b.chats[chat]; ok {
+		return c
+	}
+	if len(b.chats) >= b.sweepAt {
+		for k, c := range b.chats {
+			if c.idle(now) && !slices.ContainsFunc(b.queue, func(w *waiter) bool { return w.chat == c }) {
+				delete(b.chats, k)
+			}
+		}
+		b.sweepAt = max(keepChats, 2*len(b.chats))
+	}
+	c := &bucket{rate: b.chat}
+	if group {
+		c.rate = b.group
+	}
+	b.chats[chat] = c
+	return c
+}
+
+// reserve is what a caller of priority p must leave for those before it.
+func (b *budget) reserve(p priority) (chat, bot int) {
+	if p < forPreview {
+		return 0, 0
+	}
+	return 1, max(1, b.bot.rate.Burst/4)
+}
+
+// readyFor returns when a caller of priority p may go, given everybody who waits before place in the queue.
+func (b *budget) readyFor(c *bucket, p priority, place int, now time.Time) time.Time {
+	same, able := 1, 1
+	for _, w := range b.queue[:place] {
+		if w.chat == c {
+			same++
+		}
+		if !w.chat.ready(now, 1, 0).After(now) {
+			able++
+		}
+	}
+	keepChat, keepBot := b.reserve(p)
+	at := c.ready(now, same, keepChat)
+	if t := b.bot.ready(now, able, keepBot); t.After(at) {
+		at = t
+	}
+	if same > 1 && !at.After(now) { // the one before has not gone yet; it will wake this one
+		at = now.Add(time.Millisecond)
+	}
+	return at
+}
+
+// try spends one call if it can be made now without taking what waits before it or what is kept for answers; otherwise
+// it returns when to ask again.
+func (b *budget) try(chat string, group bool, p priority) (time.Time, bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now := time.Now()
+	c := b.bucketOf(chat, group, now)
+	at := b.readyFor(c, p, b.place(p), now)
+	if at.After(now) {
+		return at, false
+	}
+	c.spend(now)
+	b.bot.spend(now)
+	return now, true
+}
+
+// place returns where a newcomer of priority p stands.
+func (b *budget) place(p priority) int {
+	i, _ := slices.BinarySearchFunc(b.queue, p, func(w *waiter, p priority) int {
+		if w.p <= p {
+			return -1
+		}
+		return cmp.Compare(w.p, p)
+	})
+	return i
+}
+
+// take waits until a call can be made and spends it. When that is more than patience away it returns a *later at once.
+// It returns how long it waited.
+func (b *budget) take(ctx context.Context, chat string, group bool, p priority, patience time.Duration) (time.Duration, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	start := time.Now()
+	c := b.bucketOf(chat, group, start)
+	place := b.place(p)
+	at := b.readyFor(c, p, place, start)
+	if !at.After(start) {
+		c.spend(start)
+		b.bot.spend(start)
+		return 0, nil
+	}
+	w := &waiter{chat: c, p: p, wake: make(chan struct{}, 1)}
+	b.queue = slices.Insert(b.queue, place, w)
+	defer b.leave(w)
+	for {
+		now := time.Now()
+		at := b.readyFor(c, p, slices.Index(b.queue, w), now)
+		if !at.After(now) {
+			c.spend(now)
+			b.bot.spend(now)
+			return now.Sub(start), nil
+		}
+		if at.Sub(start) > patience {
+			return now.Sub(start), &later{At: at}
+		}
+		b.mu.Unlock()
+		err := sleep(ctx, at.Sub(now), w.wake)
+		b.mu.Lock()
+		if err != nil {
+			return time.Since(start), &ended{err}
+		}
+	}
+}
+
+// leave takes w out of the queue and wakes whoever stood behind it for the same chat.
+func (b *budget) leave(w *waiter) {
+	i := slices.Index(b.queue, w)
+	b.queue = slices.Delete(b.queue, i, i+1)
+	for _, o := range b.queue[i:] {
+		if o.chat == w.chat {
+			select {
+			case o.wake <- struct{}{}:
+			default:
+			}
+		}
+	}
+}
+
+// cool stops a chat for d and lowers its rate for a while after that.
+func (b *budget) cool(chat string, group bool, d time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now := time.Now()
+	c := b.bucketOf(chat, group, now)
+	if t := now.Add(d); t.After(c.until) {
+		c.until = t
+	}
+	c.slow = c.until.Add(slowFor)
+}
+
+// sleep waits for d or a wake-up.
+func sleep(ctx context.Context, d time.Duration, wake <-chan struct{}) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-t.C:
+	case <-wake:
+	}
+	return nil
+}

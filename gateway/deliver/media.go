@@ -1,0 +1,138 @@
+package deliver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"bellhop/adapters"
+	"bellhop/core"
+	"bellhop/core/crash"
+	"bellhop/stream"
+)
+
+// mediaHash begins the Hash of a part that is a file; its number among the row's files follows.
+const mediaHash = "media:"
+
+// media sends the files of the row that are not there yet, below its text.
+func (w *writer) media(ctx context.Context) error {
+	for n, f := range w.d.Media {
+		i := w.mediaPart(n)
+		if w.d.Parts[i].Ref != "" {
+			continue
+		}
+		if err := w.file(ctx, i, f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mediaPart returns the place of file n among the parts, and makes it when it is new.
+func (w *writer) mediaPart(n int) int {
+	hash := mediaHash + strconv.Itoa(n)
+	for i, p := range w.d.Parts {
+		if p.Hash == hash {
+			return i
+		}
+	}
+	w.d.Parts = append(w.d.Parts, core.Part{Hash: hash})
+	return len(w.d.Parts) - 1
+}
+
+// file sends one file. What cannot be sent is said in a line instead.
+func (w *writer) file(ctx context.Context, i int, f core.Media) error {
+	body, err := openIn(w.m.cfg.Files, f.Path)
+	if err != nil {
+		w.c.log.Warn("a file of an answer cannot be sent", "delivery", w.d.ID, "err", err)
+		return w.instead(ctx, i, f, "it could not be read")
+	}
+	defer body.Close()
+	if w.c.caps.Uploader == nil {
+		return w.instead(ctx, i, f, "files cannot be sent here")
+	}
+	if err := w.c.wait(ctx, w.to, w.p, patience); err != nil {
+		return err
+	}
+	u := adapters.Upload{Kind: f.Kind, Name: nameOf(f), Caption: f.Caption, Body: body}
+	if w.again(i) {
+		u.Caption = repeated + u.Caption
+	}
+	if err := w.mark(ctx, i); err != nil {
+		return err
+	}
+	crash.Point(crash.BeforeSend)
+	var ref adapters.Ref
+	err = w.c.spent(ctx, w.to, "upload", func(ctx context.Context) error {
+		ref, err = w.c.caps.Uploader.Upload(ctx, w.to, u)
+		return err
+	})
+	switch k := kindOf(err); k {
+	case none:
+		crash.Point(crash.AfterSend)
+		w.d.Parts[i].Ref = string(ref)
+		return nil
+	case adapters.Ambiguous:
+		return err
+	case adapters.Misuse, adapters.Unsupported, adapters.TooLong:
+		w.d.Parts[i].Sent--
+		return w.instead(ctx, i, f, "the platform did not take it")
+	}
+	w.d.Parts[i].Sent--
+	return err
+}
+
+// instead says in a message of its own that a file could not be sent.
+func (w *writer) instead(ctx context.Context, i int, f core.Media, why string) error {
+	text := fmt.Sprintf("📎 `%s` – %s.", nameOf(f), why)
+	if f.Caption != "" {
+		text = f.Caption + "\n\n" + text
+	}
+	hash := w.d.Parts[i].Hash
+	err := w.create(ctx, i, stream.View{Text: text, Final: true})
+	w.d.Parts[i].Hash = hash
+	return err
+}
+
+func nameOf(f core.Media) string {
+	if f.Name != "" {
+		return f.Name
+	}
+	return filepath.Base(f.Path)
+}
+
+var errOutside = errors.New("the file is outside the folders that may be sent from")
+
+// openIn opens a regular file that lies in one of the folders, also after its links are followed.
+func openIn(folders []string, path string) (*os.File, error) {
+	for _, dir := range folders {
+		rel, err := filepath.Rel(dir, path)
+		if !filepath.IsAbs(path) {
+			rel, err = filepath.Clean(path), nil
+		}
+		if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+			continue
+		}
+		f, err := os.OpenInRoot(dir, rel)
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		info, err := f.Stat()
+		if err == nil && !info.Mode().IsRegular() {
+			err = errors.New("not a regular file")
+		}
+		if err != nil {
+			f.Close()
+			return nil, err
+		}
+		return f, nil
+	}
+	return nil, errOutside
+}

@@ -1,0 +1,181 @@
+package deliver
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"bellhop/core"
+)
+
+const (
+	dueAtOnce  = 64              // rows taken from the store at once
+	maxLanes   = 128             // targets that are written to at the same time
+	storePause = 5 * time.Second // before the store is asked again after it failed
+)
+
+// outbox sends rows as they become due: those handed over by Say at once, the others when the store says so. It sleeps
+// until the next row's time or a kick.
+func (m *Mouth) outbox(ctx context.Context) error {
+	horizon := time.Duration(0)
+	if m.cfg.Alone { // whoever owned rows is gone: only we deliver from this store
+		horizon = ownFor
+	}
+	for {
+		m.lanes.start(m)
+		full, next, err := m.due(ctx, horizon)
+		horizon = 0
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			m.log.Warn("the outbox cannot be read", "err", err)
+			next = time.Now().Add(storePause)
+		}
+		if full {
+			continue
+		}
+		if !m.rest(ctx, next) {
+			return nil
+		}
+	}
+}
+
+// rest sleeps until next (the zero time: for ever) or a kick. false: ctx has ended.
+func (m *Mouth) rest(ctx context.Context, next time.Time) bool {
+	var alarm <-chan time.Time
+	if !next.IsZero() {
+		t := time.NewTimer(time.Until(next))
+		defer t.Stop()
+		alarm = t.C
+	}
+	select {
+	case <-ctx.Done():
+		return false
+	case <-alarm:
+	case <-m.kick:
+	}
+	return true
+}
+
+// due takes due rows into their lanes. full: there may be more. next is when the next row will be due.
+func (m *Mouth) due(ctx context.Context, horizon time.Duration) (full bool, next time.Time, err error) {
+	now := time.Now()
+	rows, err := m.cfg.Store.Due(ctx, now.Add(horizon), ownFor+horizon, dueAtOnce)
+	if err != nil {
+		return false, next, err
+	}
+	for _, d := range rows {
+		if d.NotBefore.After(now) { // taken too early because of the horizon
+			d.State, d.LiveUntil = core.DeliveryOwed, time.Time{}
+			if err := m.save(ctx, d); err != nil {
+				return false, next, err
+			}
+			continue
+		}
+		m.lanes.push(d)
+	}
+	m.lanes.start(m)
+	if len(rows) == dueAtOnce {
+		return true, next, nil
+	}
+	next, err = m.cfg.Store.Next(ctx)
+	return false, next, err
+}
+
+// lanes keep the order per target: one goroutine writes to a target at a time. Bounded by what Due hands out and by
+// maxLanes goroutines.
+type lanes struct {
+	mu      sync.Mutex
+	open    map[lane][]core.Delivery // targets being written to, with what waits behind
+	waiting []lane                   // targets that nobody writes to yet
+	running int
+}
+
+type lane struct{ platform, chat, thread string }
+
+func newLanes() *lanes { return &lanes{open: map[lane][]core.Delivery{}} }
+
+func (l *lanes) push(d core.Delivery) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	k := lane{d.Route.Platform, d.Route.Chat, d.Route.Thread}
+	rows, busy := l.open[k]
+	l.open[k] = append(rows, d)
+	if !busy {
+		l.waiting = append(l.waiting, k)
+	}
+}
+
+// start gives waiting lanes a goroutine while there may be more.
+func (l *lanes) start(m *Mouth) {
+	for {
+		k, ok := l.take()
+		if !ok {
+			return
+		}
+		if !m.spawn(func(ctx context.Context) { l.drain(ctx, m, k) }) {
+			return
+		}
+	}
+}
+
+func (l *lanes) take() (lane, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.waiting) == 0 || l.running >= maxLanes {
+		return lane{}, false
+	}
+	k := l.waiting[0]
+	l.waiting = l.waiting[1:]
+	l.running++
+	return k, true
+}
+
+// drain writes the rows of a lane until none is left.
+func (l *lanes) drain(ctx context.Context, m *Mouth, k lane) {
+	for {
+		d, ok := l.next(k)
+		if !ok {
+			break
+		}
+		if ctx.Err() != nil { // what is not sent stays a row and is taken up after the start
+			continue
+		}
+		if err := m.write(ctx, d, false); err != nil && ctx.Err() == nil && !core.Is(err, core.Conflict) {
+			m.log.Error("a delivery could not be recorded", "delivery", d.ID, "platform", d.Route.Platform, "err", err)
+		}
+		m.cards.sent(d)
+	}
+	m.Wake() // for the next due time, and lanes that wait for a goroutine
+}
+
+func (l *lanes) next(k lane) (core.Delivery, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	rows := l.open[k]
+	if len(rows) == 0 {
+		delete(l.open, k)
+		l.running--
+		return core.Delivery{}, false
+	}
+	d := rows[0]
+	l.open[k] = rows[1:]
+	return d, true
+}
+
+// leftover decides about the preview of a turn whose consumer is gone. The turn's retry adopts it, or its final has it
+// already; until one of them is there the row waits.
+func (m *Mouth) leftover(ctx context.Context, d core.Delivery) error {
+	rows, err := m.cfg.Store.Of(ctx, d.Admission)
+	if err != nil {
+		return err
+	}
+	d.State, d.LiveUntil = core.DeliveryLive, time.Time{}
+	for _, r := range rows {
+		if r.Kind == core.DeliverFinal {
+			d.State, d.Done = core.DeliveryMoved, time.Now()
+		}
+	}
+	return m.save(ctx, d)
+}

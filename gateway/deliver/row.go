@@ -1,0 +1,298 @@
+package deliver
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"bellhop/adapters"
+	"bellhop/core"
+	"bellhop/core/crash"
+	"bellhop/stream"
+)
+
+// repeated stands above a message whose earlier copy may have arrived: the platform never said.
+const repeated = "*(repeated: the first copy may have arrived)*\n\n"
+
+const (
+	patience    = 5 * time.Second  // longest wait for the budget inside an attempt; a longer one is stored
+	ownFor      = 60 * time.Second // how long a row that is being sent belongs to its sender
+	maxSent     = 2                // creations of one message whose fate may stay unknown
+	maxResplits = 3
+)
+
+// writer brings one row of the outbox to its end, or as far as the platform lets it. It belongs to one goroutine.
+type writer struct {
+	m      *Mouth
+	c      *channel
+	d      core.Delivery
+	p      priority
+	to     adapters.Target
+	max    int  // size of one message, 0: no limit
+	bare   bool // without buttons: the peer cannot take them
+	marked bool // the stored row says already that its first message is being sent, by this writer
+
+	threadless, moved bool // each fallback once
+}
+
+// write makes the platform show d and stores what came of it. marked: the row was born as being sent by this caller. The
+// error is of the store; whatever the platform said is in the row.
+func (m *Mouth) write(ctx context.Context, d core.Delivery, marked bool) error {
+	c := m.channels[d.Route.Platform]
+	switch {
+	case c == nil:
+		d.State, d.Error = core.DeliveryDead, "no such platform is connected"
+		return m.save(ctx, d)
+	case d.Kind == core.DeliverPreview:
+		return m.leftover(ctx, d)
+	}
+	w := &writer{m: m, c: c, d: d, p: priorityOf(d.Kind), to: targetOf(d.Route), max: c.limits.Text,
+		bare: c.lacks(d.Route.Chat, lackButtons), marked: marked}
+	w.d.Parts = append([]core.Part(nil), d.Parts...)
+	return w.finish(ctx, w.all(ctx))
+}
+
+func priorityOf(k core.DeliveryKind) priority {
+	if k == core.DeliverFinal || k == core.DeliverQuestion {
+		return forFinal
+	}
+	return forNotice
+}
+
+// all shows every message of the row in order: those that are there are edited where they differ, the others are made.
+func (w *writer) all(ctx context.Context) error {
+	for tries := 0; ; tries++ {
+		err := w.texts(ctx)
+		if err == nil {
+			break
+		}
+		if kindOf(err) != adapters.TooLong || tries == maxResplits {
+			return err
+		}
+		w.max = smaller(w.max, w.c.adapter.Size(w.d.Text))
+	}
+	if err := w.surplus(ctx); err != nil {
+		return err
+	}
+	return w.media(ctx)
+}
+
+// smaller is the next size to try when the platform found max too long.
+func smaller(max, size int) int {
+	if max == 0 || size < max {
+		max = size
+	}
+	return max * 3 / 4
+}
+
+func (w *writer) texts(ctx context.Context) error {
+	chunks := w.chunks()
+	for i, text := range chunks {
+		v := stream.View{Text: text, Final: true}
+		if i == len(chunks)-1 && !w.bare {
+			v.Buttons = w.d.Buttons
+		}
+		if i == w.textParts() {
+			w.d.Parts = append(w.d.Parts[:i:i], append([]core.Part{{}}, w.d.Parts[i:]...)...)
+		}
+		if err := w.part(ctx, i, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// chunks cuts the text; a message that may carry the mark of a repeat leaves room for it.
+func (w *writer) chunks() []string {
+	if strings.TrimSpace(w.d.Text) == "" {
+		return nil
+	}
+	if w.max == 0 {
+		return []string{w.d.Text}
+	}
+	max := w.max
+	for i := range w.d.Parts {
+		if w.again(i) {
+			max = w.max - w.c.adapter.Size(repeated)
+			break
+		}
+	}
+	return stream.Split(w.d.Text, max, w.c.adapter.Size)
+}
+
+// again reports whether message i repeats one whose fate is unknown.
+func (w *writer) again(i int) bool {
+	sent := w.d.Parts[i].Sent
+	if w.marked && i == 0 {
+		sent--
+	}
+	return sent > 1 || sent == 1 && w.d.Parts[i].Ref == ""
+}
+
+// part makes message i show v.
+func (w *writer) part(ctx context.Context, i int, v stream.View) error {
+	p := &w.d.Parts[i]
+	if w.again(i) {
+		v.Text = repeated + v.Text
+	}
+	if p.Ref == "" {
+		return w.create(ctx, i, v)
+	}
+	if p.Hash == stream.Hash(v) {
+		return nil
+	}
+	err := w.edit(ctx, p, v)
+	if err != errAnew {
+		return err
+	}
+	if w.d.Question != "" && w.d.Kind == core.DeliverNotice { // the card was deleted: its end needs no message of its own
+		return nil
+	}
+	*p = core.Part{}
+	return w.create(ctx, i, v)
+}
+
+func (w *writer) edit(ctx context.Context, p *core.Part, v stream.View) error {
+	if !w.c.canEdit(w.to.Chat) {
+		return errAnew
+	}
+	err := w.fall(ctx, v, func(m adapters.Outgoing) error {
+		if err := w.c.wait(ctx, w.to, w.p, patience); err != nil {
+			return err
+		}
+		return w.c.editNow(ctx, w.to, adapters.Ref(p.Ref), m)
+	})
+	switch kindOf(err) {
+	case none, adapters.Empty:
+		p.Hash = stream.Hash(v)
+		return nil
+	case adapters.Gone:
+		return errAnew
+	case adapters.Unsupported:
+		w.c.learn(w.to.Chat, lackEdit)
+		return errAnew
+	}
+	return err
+}
+
+// create makes message i. The attempt is stored before the call, and its id after it by the next write of the row.
+func (w *writer) create(ctx context.Context, i int, v stream.View) error {
+	var ref adapters.Ref
+	err := w.fall(ctx, v, func(m adapters.Outgoing) error {
+		if i == 0 {
+			m.ReplyTo = w.d.Route.ReplyTo
+		}
+		if !w.marked || i > 0 { // else the call is paid for
+			if err := w.c.wait(ctx, w.to, w.p, patience); err != nil {
+				return err
+			}
+		}
+		if err := w.mark(ctx, i); err != nil {
+			return err
+		}
+		crash.Point(crash.BeforeSend)
+		var err error
+		if ref, err = w.c.sendNow(ctx, w.to, m); err != nil && kindOf(err) != adapters.Ambiguous {
+			w.d.Parts[i].Sent-- // it certainly did not arrive
+		}
+		return err
+	})
+	switch kindOf(err) {
+	case none:
+		crash.Point(crash.AfterSend)
+		w.d.Parts[i].Ref, w.d.Parts[i].Hash = string(ref), stream.Hash(v)
+		return nil
+	case adapters.Empty: // nothing a person could see
+		return nil
+	}
+	return err
+}
+
+// mark stores that message i is about to be sent, together with what is known of those before it.
+func (w *writer) mark(ctx context.Context, i int) error {
+	if w.marked && i == 0 {
+		w.marked = false
+		return nil
+	}
+	if w.d.Parts[i].Sent >= maxSent {
+		return errFate
+	}
+	w.d.Parts[i].Sent++
+	w.d.State, w.d.LiveUntil = core.DeliverySending, time.Now().Add(ownFor)
+	if err := w.m.save(ctx, w.d); err != nil {
+		w.d.Parts[i].Sent--
+		return &storeError{err}
+	}
+	return nil
+}
+
+// fall makes one call and goes down the fallbacks that concern the form of a message, each once.
+func (w *writer) fall(ctx context.Context, v stream.View, call func(adapters.Outgoing) error) error {
+	m := outgoing(v)
+	for {
+		err := call(m)
+		switch k := kindOf(err); {
+		case k == adapters.Markup && !m.Plain:
+			m.Plain = true
+		case k == adapters.NoThread && !w.threadless && w.to.Thread != "":
+			w.threadless, w.to.Thread = true, ""
+		case k == adapters.Moved && !w.moved && movedTo(err) != "":
+			w.moved = true
+			if err := w.m.follow(ctx, w.c, &w.d.Route, movedTo(err)); err != nil {
+				return &storeError{err}
+			}
+			w.to.Chat = w.d.Route.Chat
+		case k == adapters.Unsupported && len(m.Buttons) > 0:
+			w.c.learn(w.to.Chat, lackButtons)
+			w.bare, m.Buttons = true, nil
+		default:
+			return err
+		}
+	}
+}
+
+// textParts counts the messages of text; those of media follow them.
+func (w *writer) textParts() int {
+	for i, p := range w.d.Parts {
+		if strings.HasPrefix(p.Hash, mediaHash) {
+			return i
+		}
+	}
+	return len(w.d.Parts)
+}
+
+// surplus removes messages of a preview that was longer than what is left to say.
+func (w *writer) surplus(ctx context.Context) error {
+	want := len(w.chunks())
+	for w.textParts() > want {
+		i := w.textParts() - 1
+		if ref := w.d.Parts[i].Ref; ref != "" && w.c.caps.Deleter != nil && !w.c.lacks(w.to.Chat, lackDelete) {
+			err := w.c.wait(ctx, w.to, w.p, patience)
+			if err == nil {
+				err = w.c.deleteNow(ctx, w.to, adapters.Ref(ref))
+			}
+			switch kindOf(err) {
+			case none, adapters.Gone:
+			case adapters.Unsupported:
+				w.c.learn(w.to.Chat, lackDelete)
+			default:
+				return err
+			}
+		}
+		w.d.Parts = append(w.d.Parts[:i:i], w.d.Parts[i+1:]...)
+	}
+	return nil
+}
+
+// outgoing is the platform's form of v.
+func outgoing(v stream.View) adapters.Outgoing {
+	m := adapters.Outgoing{Text: v.Text, ReplyTo: v.ReplyTo, Live: !v.Final}
+	for i, b := range v.Buttons {
+		if i == 0 || b.Row != v.Buttons[i-1].Row {
+			m.Buttons = append(m.Buttons, nil)
+		}
+		row := len(m.Buttons) - 1
+		m.Buttons[row] = append(m.Buttons[row], adapters.Button{Label: b.Label, Data: b.Data, Style: b.Style})
+	}
+	return m
+}
