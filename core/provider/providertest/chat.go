@@ -176,9 +176,6 @@ func (chat) play(w http.ResponseWriter, r *http.Request, req *Request, reply Rep
 		return
 	}
 	p := &chatPlayer{w: w, flush: http.NewResponseController(w), ctx: r.Context(), req: req}
-	if len(reply) > 0 && reply[0].op != opHang && req.Stream {
-		p.begin()
-	}
 	for _, s := range reply {
 		if over := p.step(s); over {
 			return

@@ -22,11 +22,17 @@ type chatPlayer struct {
 	size    int
 	usage   *core.Usage
 	thinks  bool // inside think tags
+	begun   bool
 }
 
 func (p *chatPlayer) in(d Dialect) bool { return p.dialect[d] }
 
+// begin sends status and role before the first thing that is said.
 func (p *chatPlayer) begin() {
+	if p.begun || !p.req.Stream {
+		return
+	}
+	p.begun = true
 	p.w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
 	p.w.WriteHeader(http.StatusOK)
 	p.chunk(obj{"role": "assistant", "content": ""}, nil)
@@ -34,6 +40,11 @@ func (p *chatPlayer) begin() {
 
 // step plays one step; over means that nothing follows.
 func (p *chatPlayer) step(s Step) (over bool) {
+	switch s.op {
+	case opWait, opGate, opDialect, opUsage, opHang:
+	default:
+		p.begin()
+	}
 	switch s.op {
 	case opText:
 		p.say(s.pieces)
@@ -182,6 +193,7 @@ func (p *chatPlayer) finish(word string) {
 		p.answer(word)
 		return
 	}
+	p.begin()
 	p.chunk(obj{}, word)
 	if p.req.Usage {
 		last := p.frame([]obj{})
