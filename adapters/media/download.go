@@ -17,7 +17,8 @@ import (
 type Options struct {
 	MaxBytes      int64         // default 20 MiB
 	Timeout       time.Duration // of one download as a whole, default 60 s
-	AllowLoopback bool          // for API servers on this machine, and tests
+	AllowLoopback bool          // for tests
+	Trusted       string        // host:port of a server that the operator configured: dialled without the guard
 	// Proxy is asked for every request, as of http.Transport. Behind one, the proxy resolves names and must keep private
 	// networks closed by itself; addresses written as numbers are still checked here.
 	Proxy func(*http.Request) (*url.URL, error)
@@ -74,7 +75,6 @@ type Downloader struct {
 	max      int64
 	timeout  time.Duration
 	loopback bool
-	proxied  bool
 }
 
 const (
@@ -86,7 +86,7 @@ const (
 
 // New returns a Downloader.
 func New(o Options) *Downloader {
-	d := &Downloader{max: o.MaxBytes, timeout: o.Timeout, loopback: o.AllowLoopback, proxied: o.Proxy != nil}
+	d := &Downloader{max: o.MaxBytes, timeout: o.Timeout, loopback: o.AllowLoopback}
 	if d.max == 0 {
 		d.max = 20 << 20
 	}
@@ -101,13 +101,55 @@ func New(o Options) *Downloader {
 	return d
 }
 
-func (d *Downloader) transport(o Options) *http.Transport {
-	dialer := &net.Dialer{Timeout: dialTimeout}
-	if o.Proxy == nil {
-		dialer.Control = d.control
+// transport is guarded for direct connections. Only what really goes through a proxy is dialled without the guard: it
+// dials the proxy.
+func (d *Downloader) transport(o Options) http.RoundTripper {
+	dial := func(guard bool) *http.Transport {
+		dialer := &net.Dialer{Timeout: dialTimeout}
+		if guard {
+			dialer.Control = d.control
+		}
+		return &http.Transport{DialContext: trusting(o.Trusted, dialer), TLSHandshakeTimeout: dialTimeout,
+			ResponseHeaderTimeout: headerTimeout, IdleConnTimeout: headerTimeout, MaxIdleConns: 8}
 	}
-	return &http.Transport{Proxy: o.Proxy, DialContext: dialer.DialContext, TLSHandshakeTimeout: dialTimeout,
-		ResponseHeaderTimeout: headerTimeout, IdleConnTimeout: headerTimeout, MaxIdleConns: 8}
+	if o.Proxy == nil {
+		return dial(true)
+	}
+	via := dial(false)
+	via.Proxy = o.Proxy
+	return &route{d: d, proxy: o.Proxy, direct: dial(true), via: via}
+}
+
+// trusting dials one address without the guard.
+func trusting(address string, guarded *net.Dialer) func(context.Context, string, string) (net.Conn, error) {
+	plain := &net.Dialer{Timeout: dialTimeout}
+	return func(ctx context.Context, network, addr string) (net.Conn, error) {
+		if addr == address {
+			return plain.DialContext(ctx, network, addr)
+		}
+		return guarded.DialContext(ctx, network, addr)
+	}
+}
+
+// route sends each request, also a redirected one, the way its proxy setting says.
+type route struct {
+	d           *Downloader
+	proxy       func(*http.Request) (*url.URL, error)
+	direct, via http.RoundTripper
+}
+
+func (r *route) RoundTrip(req *http.Request) (*http.Response, error) {
+	u, err := r.proxy(req)
+	if err != nil {
+		return nil, &Error{Kind: Transport, Text: "no usable proxy"}
+	}
+	if u == nil {
+		return r.direct.RoundTrip(req)
+	}
+	if ip, err := netip.ParseAddr(req.URL.Hostname()); err == nil && !r.d.allowed(ip) {
+		return nil, &Error{Kind: Blocked, Text: "not a public address"}
+	}
+	return r.via.RoundTrip(req)
 }
 
 // Get starts a download. The time limit covers reading the body too.
@@ -164,9 +206,6 @@ func (d *Downloader) tooLarge() error {
 func (d *Downloader) check(u *url.URL) error {
 	if u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
 		return &Error{Kind: Blocked, Text: "only http and https"}
-	}
-	if ip, err := netip.ParseAddr(u.Hostname()); d.proxied && err == nil && !d.allowed(ip) {
-		return &Error{Kind: Blocked, Text: "not a public address"}
 	}
 	return nil
 }

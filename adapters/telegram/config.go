@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"net/netip"
+	"net"
 	"net/url"
 	"regexp"
 	"strings"
@@ -124,24 +124,23 @@ func checkCloudHook(s string) error {
 		return errors.New("not a complete URL")
 	}
 	if u.Scheme != "https" {
-		return errors.New("Telegram's own server calls https only")
+		return errors.New("only https is called by Telegram's own server")
 	}
 	switch u.Port() {
 	case "", "443", "80", "88", "8443":
 		return nil
 	}
-	return errors.New("Telegram's own server calls ports 443, 80, 88 and 8443 only")
+	return errors.New("only ports 443, 80, 88 and 8443 are called by Telegram's own server")
 }
 
-// loopbackAPI reports whether the API server is on this machine: then files may be fetched from it.
-func (c Config) loopbackAPI() bool {
+// host is the API server's host and port.
+func (c Config) host() string {
 	u, err := url.Parse(c.api())
 	if err != nil {
-		return false
+		return ""
 	}
-	if u.Hostname() == "localhost" {
-		return true
+	if u.Port() != "" {
+		return u.Host
 	}
-	ip, err := netip.ParseAddr(u.Hostname())
-	return err == nil && ip.IsLoopback()
+	return net.JoinHostPort(u.Hostname(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
 }
