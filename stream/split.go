@@ -1,4 +1,124 @@
 package stream
 
-// Split cuts Markdown into pieces that each fit into max by size and are valid on their own.
-func Split(md string, max int, size func(string) int) []string { return []string{md} }
+import "strings"
+
+// Split cuts Markdown into pieces for which size(piece) <= max. Every piece is valid on its own: a code block that is cut
+// is closed and opened again with its info string, a table repeats its heading, spans and links move whole to the next
+// piece, or are closed and opened again when they are longer than a piece. Cuts are between paragraphs where possible,
+// else lines, sentences, words, graphemes; a grapheme is cut only when it alone is too long. Without the inserted
+// markup the pieces join to md, except for white space where a piece ends.
+//
+// size should grow with its argument; max should be large against one grapheme. A text that shows nothing has no pieces.
+func Split(md string, max int, size func(string) int) []string {
+	var pieces []string
+	k, in := cutter{max, size}, carry{}
+	for md != "" {
+		p, n, next := k.cut(md, in)
+		if strings.TrimSpace(p) != "" {
+			pieces = append(pieces, p)
+		}
+		md, in = md[n:], next
+	}
+	return pieces
+}
+
+// carry is what a piece needs of the one before.
+type carry struct {
+	prefix  string // inserted before the text: opening fence, table heading, inline marks
+	inLine  bool   // the cut was inside a line
+	inCode  bool   // and inside a code block
+	outdent int    // blanks that the lines of that code block lose
+}
+
+type cutter struct {
+	max  int
+	size func(string) int
+}
+
+// cut takes the first piece off rest, which begins after a piece that left in. It returns the piece, how much of rest it
+// took, and what the next one needs. When it took all of rest nothing had to be cut, and only an open fence is closed.
+func (k cutter) cut(rest string, in carry) (piece string, n int, out carry) {
+	skip := 0
+	if !in.inCode {
+		skip = blank(rest, in.inLine)
+	}
+	for window := 4*max(k.max, 256) + 1024; ; window *= 2 {
+		p := newPage(rest[skip:], in, window)
+		end := k.reach(p)
+		if end < len(p.text) {
+			piece, end, out = k.fit(p, end)
+			return piece, skip + p.origin(end), out
+		}
+		if p.whole {
+			return p.at(end, ""), len(rest), carry{}
+		}
+	}
+}
+
+// fit chooses a cut at or before end whose piece fits.
+func (k cutter) fit(p *page, end int) (piece string, at int, out carry) {
+	for {
+		c := p.choose(end)
+		piece = p.at(c.end, c.suffix)
+		if end <= p.least() || k.size(piece) <= k.max {
+			return piece, c.end, k.carry(p, c)
+		}
+		end = max(p.runeStart(end-1-end/16), p.least())
+	}
+}
+
+// reach finds the largest end that fits, assuming that size grows with the text. It looks at no more than about twice
+// that much.
+func (k cutter) reach(p *page) int {
+	fits := func(end int) bool { return k.size(p.at(end, "")) <= k.max }
+	low, high := p.from, p.runeStart(min(len(p.text), p.from+max(k.max, 16)))
+	for fits(high) {
+		if high == len(p.text) {
+			return high
+		}
+		low, high = high, p.runeStart(min(len(p.text), 2*high))
+	}
+	for {
+		mid := p.runeStart(low + (high-low)/2)
+		if mid <= low {
+			if mid = p.runeEnd(low); mid >= high {
+				return max(low, p.least())
+			}
+		}
+		if fits(mid) {
+			low = mid
+		} else {
+			high = mid
+		}
+	}
+}
+
+// carry works out what the piece after c needs. A prefix that would leave little room is shortened or left out.
+func (k cutter) carry(p *page, c choice) carry {
+	out := carry{inLine: p.text[c.end-1] != '\n', prefix: c.prefix}
+	l := p.lineAt(c.end)
+	state := p.stateAt(c.end)
+	switch f := state.Fence(); {
+	case f != nil:
+		out.inCode, out.outdent = true, max(f.Outdent(), p.outdents(c.end))
+		out.prefix = f.Opener(l.state.Fence() != nil) + "\n" // of a line that is cut the info is not known
+		if k.size(out.prefix+f.Closer()) > k.max/2 {
+			out.prefix = f.Opener(false) + "\n"
+		}
+		if k.size(out.prefix+f.Closer()) > k.max/2 {
+			out.prefix = ""
+		}
+	case l.table != "" && l.start == c.end && k.size(l.table) <= k.max/4:
+		out.prefix = l.table
+	}
+	return out
+}
+
+// blank is how much white space at the beginning of a piece is left out: blank lines, and blanks inside a line.
+func blank(s string, inLine bool) int {
+	t := strings.TrimLeft(s, " \t\r\n")
+	if inLine || t == "" {
+		return len(s) - len(t)
+	}
+	return strings.LastIndexByte(s[:len(s)-len(t)], '\n') + 1
+}

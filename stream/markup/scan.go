@@ -65,16 +65,6 @@ func (s *Scanner) Fence() *Fence {
 	return &f
 }
 
-// Resume makes a scanner that stands inside f, behind its Opener.
-func Resume(f *Fence) Scanner {
-	if f == nil {
-		return Scanner{}
-	}
-	s := Scanner{fence: *f, in: true}
-	s.fence.list = 0
-	return s
-}
-
 // Line takes the next line, without its line break.
 func (s *Scanner) Line(line string) LineKind {
 	quote, rest := cutQuote(line)
@@ -100,7 +90,7 @@ func (s *Scanner) code(quote, rest string) (kind LineKind, ok bool) {
 		return 0, false
 	}
 	n := runOf(body, f.Run[0])
-	if n >= len(f.Run) && indent <= f.Indent+3 && strings.TrimSpace(body[n:]) == "" {
+	if n >= len(f.Run) && indent <= f.list+3 && strings.TrimSpace(body[n:]) == "" {
 		s.in = false
 		return FenceLine, true
 	}

@@ -1,0 +1,100 @@
+package stream
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"bellhop/stream/markup"
+)
+
+func TestSplitCases(t *testing.T) {
+	var code strings.Builder
+	for i := range 300 {
+		fmt.Fprintf(&code, "line_%d = compute(%d)\n", i, i)
+	}
+	family := "👨‍👩‍👧‍👦"
+	a := func(n int) string { return strings.Repeat("a", n) }
+	tests := []struct {
+		name string
+		md   string
+		max  int
+		want []string // nil: only the invariants
+		n    int      // pieces, 0: any
+	}{
+		{name: "C001 emoji", md: strings.Repeat("😀", 2049), max: 4096, n: 2},
+		{name: "C002 pair at the cut", md: a(4095) + "🎩b", max: 4096, want: []string{a(4095), "🎩b"}},
+		{name: "C002 blank before", md: a(4094) + " 🎩b", max: 4096, want: []string{a(4094) + " ", "🎩b"}},
+		{name: "C004 family", md: strings.Repeat("x", 1995) + family, max: 2000, want: []string{strings.Repeat("x", 1995), family}},
+		{name: "C004 flag", md: strings.Repeat("x", 1998) + "🇩🇪", max: 2000, want: []string{strings.Repeat("x", 1998), "🇩🇪"}},
+		{name: "C004 skin", md: strings.Repeat("x", 1998) + "👍🏽", max: 2000, want: []string{strings.Repeat("x", 1998), "👍🏽"}},
+		{name: "C004 accent", md: strings.Repeat("x", 1999) + "e\u0301", max: 2000, want: []string{strings.Repeat("x", 1999), "e\u0301"}},
+		{name: "C005 one grapheme", md: "e" + strings.Repeat("\u0301", 5000), max: 2000, n: 3},
+		{name: "C007 long code", md: "Here is the module:\n```py\n" + code.String() + "```\nDone.", max: 2000, n: 4},
+		{name: "C008 code first", md: "```go\n" + code.String() + "```", max: 2000, n: 4},
+		{name: "C010 garbled info", md: "```" + strings.Repeat("x", 1990) + "\n" + strings.Repeat("y\n", 200) + "```", max: 2000},
+		{name: "C010 longer than a piece", md: "```" + strings.Repeat("x", 3000) + "\n" + strings.Repeat("y\n", 200) + "```", max: 2000},
+		{name: "C011 inner fence", md: "~~~~md\n```go\nx\n```\n~~~~\n", max: 24},
+		{name: "C011 no closer", md: "```\ncode\n``` not a closer\nmore\n```", max: 30},
+		{name: "C017 span whole", md: strings.Repeat("word ", 18) + "`TestSplitBoundary` and more", max: 100,
+			want: []string{strings.Repeat("word ", 18), "`TestSplitBoundary` and more"}},
+		{name: "span longer than a piece", md: "**" + strings.Repeat("bold ", 30) + "end**", max: 60},
+		{name: "link whole", md: strings.Repeat("word ", 10) + "[label with words](https://example.com/a_b)", max: 60, n: 2},
+		{name: "stray mark", md: "2 * 3 " + strings.Repeat("*word ", 40), max: 60},
+		{name: "paragraphs", md: "one two.\n\nthree four.\n\nfive", max: 24, want: []string{"one two.\n\nthree four.\n\n", "five"}},
+		{name: "heading stays", md: "one two three.\n\n## Head\n\nfive six seven", max: 30, want: []string{"one two three.\n\n", "## Head\n\nfive six seven"}},
+		{name: "table heading", md: "| a | b |\n|---|---|\n" + strings.Repeat("| 1 | 2 |\n", 20), max: 100},
+		{name: "code in list", md: "1. do\n   - this\n     ```sh\n" + strings.Repeat("     echo hello\n", 20) + "     ```\n2. done", max: 100},
+		{name: "blank", md: " \n\n", max: 10, want: []string{}},
+		{name: "no room", md: "日本語", max: 0, n: 3},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got := Split(tt.md, tt.max, markup.UTF16)
+			if tt.max > 0 {
+				checkPieces(t, tt.md, got, tt.max)
+			}
+			if tt.want != nil && !equal(got, tt.want) {
+				t.Errorf("got %q\nwant %q", got, tt.want)
+			}
+			if tt.n > 0 && len(got) != tt.n {
+				t.Errorf("%d pieces, want %d: %.300q", len(got), tt.n, got)
+			}
+		})
+	}
+}
+
+func equal(a, b []string) bool { return len(a) == len(b) && strings.Join(a, "\x00") == strings.Join(b, "\x00") }
+
+func checkPieces(t *testing.T, md string, pieces []string, max int) {
+	t.Helper()
+	for i, p := range pieces {
+		if n := markup.UTF16(p); n > max {
+			t.Errorf("piece %d has %d units: %q", i, n, p)
+		}
+		if !utf8.ValidString(p) && utf8.ValidString(md) || strings.TrimSpace(p) == "" {
+			t.Errorf("piece %d is broken: %q", i, p)
+		}
+		var sc markup.Scanner
+		for l := range strings.SplitSeq(p, "\n") {
+			sc.Line(l)
+		}
+		if sc.Fence() != nil {
+			t.Errorf("piece %d leaves a fence open: %q", i, p)
+		}
+	}
+}
+
+func TestSplitShow(t *testing.T) {
+	for _, md := range []string{
+		"1. do\n   - this\n     ```sh\n" + strings.Repeat("     echo hello\n", 10) + "     ```\n2. done",
+		"| a | b |\n|---|---|\n" + strings.Repeat("| 1 | 2 |\n", 20),
+		"**" + strings.Repeat("bold ", 30) + "end**", "2 * 3 " + strings.Repeat("*word ", 40),
+		"~~~~md\n```go\nx\n```\n~~~~\n", "```\ncode\n``` not a closer\nmore\n```",
+	} {
+		for _, p := range Split(md, 80, markup.UTF16) {
+			t.Logf("%s\n=====", p)
+		}
+	}
+}
