@@ -62,11 +62,11 @@ type ModelRef struct {
 
 // Provider is one model endpoint.
 type Provider struct {
-	Kind    string        `yaml:"kind" enum:"openai,anthropic,practice"`
-	BaseURL string        `yaml:"base_url"`
-	APIKey  Secret        `yaml:"api_key"`
-	Window  int           `yaml:"window"` // tokens; 0: unknown
-	Pace    time.Duration `yaml:"pace"`   // of practice: pause between words
+	Kind    string `yaml:"kind" enum:"openai,anthropic,practice"`
+	BaseURL string `yaml:"base_url"`
+	APIKey  Secret `yaml:"api_key"`
+	Window  int    `yaml:"window"` // tokens; 0: unknown
+	Rate    int    `yaml:"rate"`   // of practice: tokens a second
 }
 
 // Agent is how turns run.
