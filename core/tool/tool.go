@@ -38,6 +38,7 @@ type Risk struct {
 	Verdict Verdict
 	Why     string // for the person: "deletes files"
 	Summary string // one line for the person: the command, the path
+	Detail  string // all of it, for the person who approves; empty: the Summary says it
 	Key     string // what "session" and "always" would allow; stable for calls of the same kind
 }
 

@@ -1,0 +1,274 @@
+package shell
+
+import (
+	"path/filepath"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// shells read code from a string, a file or their input.
+var shells = set("sh", "bash", "dash", "zsh", "ksh", "ash", "fish", "rbash", "busybox")
+
+// wrappers run the command that their arguments name.
+var wrappers = set("sudo", "doas", "su", "env", "xargs", "nice", "ionice", "nohup", "timeout", "stdbuf", "setsid", "command",
+	"builtin", "exec", "watch", "parallel", "strace", "ltrace", "chroot", "unshare", "nsenter", "flock", "script", "runuser",
+	"time", "taskset", "chrt", "systemd-run", "ssh", "docker", "podman", "kubectl", "busybox", "proot", "setpriv", "caffeinate")
+
+// interpreters run code of other languages.
+var interpreters = set("python", "python2", "python3", "perl", "ruby", "node", "nodejs", "php", "lua", "awk", "gawk", "mawk",
+	"nawk", "deno", "bun", "tclsh", "osascript", "pwsh", "gdb", "vim", "vi", "ed", "ex", "emacs", "sqlite3", "psql", "mysql")
+
+// harmful commands are approved line by line, never as a kind.
+var harmful = set("rm", "rmdir", "mv", "dd", "chmod", "chown", "chgrp", "kill", "pkill", "killall", "shred", "truncate", "tee",
+	"ln", "crontab", "at", "systemctl", "service", "mount", "umount", "iptables", "nft", "useradd", "userdel", "usermod",
+	"passwd", "visudo", "curl", "wget", "nc", "ncat", "socat", "scp", "rsync", "sftp", "ftp", "telnet", "install", "cp", "find")
+
+// families are commands whose first word says what they do.
+var families = set("git", "go", "npm", "pnpm", "yarn", "cargo", "pip", "pip3", "uv", "apt", "apt-get", "dnf", "brew", "gh",
+	"terraform", "helm", "make", "bundle", "composer", "mvn", "gradle", "dotnet", "rustup", "poetry", "conda")
+
+func set(names ...string) map[string]bool {
+	m := make(map[string]bool, len(names))
+	for _, n := range names {
+		m[n] = true
+	}
+	return m
+}
+
+// call judges a simple command.
+func (j *judging) call(c *syntax.CallExpr, depth int) {
+	for _, a := range c.Assigns {
+		j.inside(a, depth)
+		j.ask("sets a variable")
+	}
+	for _, a := range c.Args {
+		j.inside(a, depth)
+	}
+	if len(c.Args) > 0 {
+		j.argv(j.words(c.Args), depth)
+	}
+}
+
+// argv judges a command with its arguments.
+func (j *judging) argv(args []word, depth int) {
+	if len(args) == 0 {
+		return
+	}
+	if !args[0].lit || args[0].glob {
+		j.ask("runs a command whose name is not known before it runs")
+		return
+	}
+	name := base(args[0].text)
+	rest := args[1:]
+	if name == "cd" {
+		j.cd(rest)
+		return
+	}
+	defer func() { j.there = nil }() // whatever ran inside, this command has not moved the shell
+	j.secrets(rest)
+	j.destroys(name, rest)
+	switch {
+	case name == "":
+		j.ask("runs a command in an unusual place: " + args[0].text)
+	case name == "eval" || name == "trap":
+		j.ask("runs text as a command")
+		j.script(joinWords(rest), depth+1)
+	case name == "." || name == "source":
+		j.ask("runs a file as a command")
+	case shells[name]:
+		j.ask("runs text as a command")
+		for _, a := range rest {
+			if a.lit && !strings.HasPrefix(a.text, "-") {
+				j.script(a.text, depth+1)
+			}
+		}
+	case wrappers[name] && !(name == "command" && len(rest) > 0 && (rest[0].text == "-v" || rest[0].text == "-V")):
+		j.ask(wrapperWhy(name))
+		j.strings(rest, depth)
+		for i := range rest {
+			j.hidden(rest[i:], depth)
+		}
+	case interpreters[name]:
+		j.ask("runs code: " + name)
+	default:
+		j.known(name, rest, depth)
+	}
+}
+
+// hidden looks for what is forbidden in a command that stands among the arguments of another.
+func (j *judging) hidden(args []word, depth int) {
+	if depth > maxDepth || !args[0].lit || strings.HasPrefix(args[0].text, "-") {
+		return
+	}
+	name := base(args[0].text)
+	j.destroys(name, args[1:])
+	if shells[name] || wrappers[name] || name == "eval" {
+		j.strings(args[1:], depth)
+	}
+}
+
+// strings judges every argument that could be code: those with a blank in them.
+func (j *judging) strings(args []word, depth int) {
+	for _, a := range args {
+		if a.lit && strings.ContainsAny(a.text, " \t\n;|&<>(){}") {
+			j.script(a.text, depth+1)
+		}
+	}
+}
+
+// cd notes every folder the line could be in from here on.
+func (j *judging) cd(args []word) {
+	if len(args) != 1 || !args[0].lit || args[0].glob || strings.HasPrefix(args[0].text, "-") || len(j.cwds) > 64 {
+		j.ask("changes to a folder that is not known before it runs")
+		return
+	}
+	j.path(args[0].text)
+	j.there = j.resolve(args[0].text)
+	j.cwds = union(j.cwds, j.there)
+}
+
+// base returns the name of a command, "" when it is called by an unusual path.
+func base(text string) string {
+	dir, name := filepath.Split(text)
+	switch filepath.Clean(dir) {
+	case "/bin", "/usr/bin", "/sbin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin":
+		return name
+	case ".":
+		if dir == "" {
+			return name
+		}
+	}
+	return ""
+}
+
+func wrapperWhy(name string) string {
+	switch name {
+	case "sudo", "doas", "su", "runuser":
+		return "runs as another user"
+	case "ssh", "docker", "podman", "kubectl":
+		return "runs a command elsewhere: " + name
+	}
+	return "runs another command: " + name
+}
+
+func joinWords(args []word) string {
+	var b strings.Builder
+	for _, a := range args {
+		b.WriteString(a.text)
+		b.WriteByte(' ')
+	}
+	return b.String()
+}
+
+// known judges a command by the table of those that only read; any other asks, under a key for its kind.
+func (j *judging) known(name string, args []word, depth int) {
+	rule, ok := readers[name]
+	if ok {
+		why := rule.refuses(args)
+		switch {
+		case why == "" && rule.text:
+			return
+		case why == "":
+			j.paths(args)
+			return
+		case name == "find":
+			j.findRuns(args, depth)
+		}
+	}
+	j.paths(args)
+	key := name
+	if families[name] {
+		sub, ok := verb(args)
+		if key = name + " " + sub; !ok {
+			j.exact = true
+		}
+	}
+	if harmful[name] {
+		j.exact = true
+	}
+	for _, a := range args {
+		if !a.lit {
+			j.exact = true
+		}
+	}
+	j.askFor(key, "is not among the commands that only read: "+key)
+}
+
+// verb returns the first word of a family's arguments. ok is false when something stands before it.
+func verb(args []word) (sub string, ok bool) {
+	if len(args) == 0 || !args[0].lit || strings.HasPrefix(args[0].text, "-") {
+		return "", false
+	}
+	if sub = args[0].text; sub == "run" && len(args) > 1 && args[1].lit { // npm run NAME
+		sub += " " + args[1].text
+	}
+	return sub, true
+}
+
+// paths judges every argument as the path it may be.
+func (j *judging) paths(args []word) {
+	for _, a := range args {
+		if !a.lit {
+			j.ask("uses a value that is not known before it runs")
+			continue
+		}
+		if p := pathIn(a.text); p != "" {
+			j.path(p)
+		}
+	}
+}
+
+// secrets looks for the gateway's own files among the arguments of any command.
+func (j *judging) secrets(args []word) {
+	for _, a := range args {
+		if !a.lit {
+			continue
+		}
+		p := pathIn(a.text)
+		if _, value, ok := strings.Cut(p, "="); ok {
+			p = value // dd's if=
+		}
+		if p == "" {
+			continue
+		}
+		for _, abs := range j.resolve(strings.TrimPrefix(p, "@")) {
+			if procSecret.MatchString(abs) || j.isSecret(abs) {
+				j.forbid("reaches into the gateway's own files: " + a.text)
+			}
+		}
+	}
+}
+
+// findRuns judges the commands that find would run.
+func (j *judging) findRuns(args []word, depth int) {
+	for i, a := range args {
+		switch a.text {
+		case "-exec", "-execdir", "-ok", "-okdir":
+			if i+1 < len(args) {
+				j.hidden(args[i+1:], depth+1)
+				j.strings(args[i+1:], depth)
+			}
+		}
+	}
+}
+
+// shellCall reports whether a command is a shell, or a wrapper around one.
+func (j *judging) shellCall(c syntax.Command) bool {
+	call, ok := c.(*syntax.CallExpr)
+	if !ok {
+		return false
+	}
+	for i, w := range call.Args {
+		text, ok := j.literal(w)
+		if !ok {
+			return false
+		}
+		if name := base(text); shells[name] {
+			return true
+		} else if i == 0 && !wrappers[name] {
+			return false
+		}
+	}
+	return false
+}

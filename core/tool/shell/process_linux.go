@@ -1,0 +1,77 @@
+package shell
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// await returns a channel that closes when the command has exited, and what reaps it then. Between the two it is a
+// zombie, whose number nobody else can get.
+func await(cmd *exec.Cmd) (gone <-chan struct{}, reap func() error) {
+	exited := make(chan struct{})
+	go func() {
+		defer close(exited)
+		for {
+			err := unix.Waitid(unix.P_PID, cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
+			if !errors.Is(err, unix.EINTR) {
+				return
+			}
+		}
+	}()
+	return exited, cmd.Wait
+}
+
+// sweep kills what left the group: processes of its session, and those that inherited its marker.
+func (g group) sweep() {
+	mark := ""
+	if i := slices.IndexFunc(g.id, func(v string) bool { return strings.HasPrefix(v, marker+"=") }); i >= 0 {
+		mark = g.id[i]
+	}
+	for range 3 { // a process may fork while we look
+		if !g.killStrays(mark) {
+			return
+		}
+	}
+}
+
+// killStrays goes once through the process table. It reports whether it found any.
+func (g group) killStrays(mark string) (found bool) {
+	dirs, err := filepath.Glob("/proc/[0-9]*")
+	if err != nil {
+		return false
+	}
+	for _, dir := range dirs {
+		pid, err := strconv.Atoi(filepath.Base(dir))
+		if err != nil || pid == os.Getpid() || !g.owns(dir, mark) {
+			continue
+		}
+		found = syscall.Kill(pid, syscall.SIGKILL) == nil || found
+	}
+	return found
+}
+
+// owns reports whether the process in dir belongs to the command.
+func (g group) owns(dir, mark string) bool {
+	stat, err := os.ReadFile(filepath.Join(dir, "stat"))
+	if err != nil {
+		return false
+	}
+	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:]) // state ppid pgrp session …
+	if len(fields) < 4 || string(fields[0]) == "Z" {
+		return false
+	}
+	if string(fields[3]) == strconv.Itoa(g.pid) {
+		return true
+	}
+	env, err := os.ReadFile(filepath.Join(dir, "environ"))
+	return err == nil && mark != "" && slices.ContainsFunc(bytes.Split(env, []byte{0}), func(v []byte) bool { return string(v) == mark })
+}
