@@ -1,0 +1,90 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"bellhop/core"
+)
+
+// ClaimNext implements core.Admissions.
+func (s *Store) ClaimNext(ctx context.Context, f core.Fence) (c core.Claim, err error) {
+	const op = "claim"
+	err = s.write(ctx, op, unsynced, func(t *tx) error {
+		c = core.Claim{}
+		now := s.now()
+		if err := t.fenced(op, f, now); err != nil {
+			return err
+		}
+		if c.Admission, err = t.head(f.Conversation, now); err != nil {
+			return err
+		}
+		return t.begin(&c, f, now)
+	})
+	if err != nil {
+		return core.Claim{}, err
+	}
+	return c, nil
+}
+
+// head returns the oldest row of the conversation's queue when it may start now.
+func (t *tx) head(c core.ConversationID, now time.Time) (a core.Admission, err error) {
+	const op = "claim"
+	var row admissionRow
+	found, err := t.row(selectAdmissions+` WHERE a.conversation = ? AND a.status <> 'terminal' ORDER BY a.seq LIMIT 1{lock}`, c).
+		scan(row.dest()...)
+	if err != nil {
+		return a, err
+	}
+	if !found {
+		return a, core.Errorf(op, core.NotFound, "nothing waits in %s", c)
+	}
+	if a, err = row.value(); err != nil {
+		return a, err
+	}
+	if a.Status != core.Queued {
+		return a, core.Errorf(op, core.Busy, "%s is %s", a.ID, a.Status)
+	}
+	if a.HoldUntil.After(now) {
+		return a, core.E(op, core.Busy, &core.Wait{Until: a.HoldUntil})
+	}
+	return a, nil
+}
+
+// begin starts the row and reserves what its turn needs.
+func (t *tx) begin(c *core.Claim, f core.Fence, now time.Time) error {
+	a := &c.Admission
+	if _, err := t.exec(`UPDATE admissions SET status = 'started', turn = ?, generation = ?, claimed = ?, joins = '', hold = 0 WHERE id = ?`,
+		f.Turn, f.Generation, ms(now), a.ID); err != nil {
+		return err
+	}
+	a.Status, a.Turn, a.Generation, a.Claimed, a.HoldUntil = core.Started, f.Turn, f.Generation, at(ms(now)), time.Time{}
+	var last int64
+	if _, err := t.put(`UPDATE conversations SET events = events + ? WHERE id = ? RETURNING events, session, (SELECT COUNT(*)
+			FROM admissions WHERE conversation = conversations.id AND status <> 'terminal' AND status = 'queued')`,
+		core.EventBlock, f.Conversation).scan(&last, &c.Session, &c.Queued); err != nil {
+		return err
+	}
+	c.Events = last - core.EventBlock + 1
+	if a.RetryOf == "" {
+		return nil
+	}
+	return t.handOver(c, now)
+}
+
+// handOver gives the live message that the retried turn left behind to the new one. The row becomes the new turn's, as
+// moved: should that turn vanish before it has a row of its own, its retry still finds the message.
+func (t *tx) handOver(c *core.Claim, now time.Time) error {
+	d, found, err := one(t, scanDelivery, selectDeliveries+` WHERE d.admission = ? AND d.kind = 'preview'
+		AND d.state IN ('live', 'owed', 'sending', 'moved') AND d.parts <> '' ORDER BY d.n DESC LIMIT 1{lock}`, c.Admission.RetryOf)
+	if err != nil || !found {
+		return err
+	}
+	d.State, d.Done, d.Admission = core.DeliveryMoved, at(ms(now)), c.Admission.ID
+	if _, err := t.exec(`UPDATE deliveries SET state = ?, done = ?, due = NULL, admission = ? WHERE id = ?`,
+		d.State, ms(d.Done), d.Admission, d.ID); err != nil {
+		return err
+	}
+	c.Preview = &d
+	return nil
+}

@@ -1,0 +1,132 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"bellhop/core"
+)
+
+// Orphan implements core.Admissions. It looks first and takes the write lock only when there is something to do.
+func (s *Store) Orphan(ctx context.Context, alive func(core.Holder) bool) (out []core.Admission, err error) {
+	const op = "find orphans"
+	if lost, err := orphans(s.read(ctx, op), s.now(), alive); err != nil || len(lost) == 0 {
+		return nil, err
+	}
+	err = s.write(ctx, op, unsynced, func(t *tx) error {
+		out = nil
+		lost, err := orphans(t, s.now(), alive)
+		for _, c := range lost {
+			if err == nil {
+				err = t.orphan(c, &out)
+			}
+		}
+		return err
+	})
+	return out, err
+}
+
+// orphans returns the conversations that have a started row, or a lease, whose owner is gone.
+func orphans(q querier, now time.Time, alive func(core.Holder) bool) ([]core.ConversationID, error) {
+	leases, err := all(q, scanLease, `SELECT `+leaseColumns+` FROM leases l WHERE l.token <> '' OR EXISTS (SELECT 1 FROM admissions a
+		WHERE a.conversation = l.conversation AND a.status <> 'terminal' AND a.status = 'started')`)
+	var lost []core.ConversationID
+	for _, l := range leases {
+		held := l.Fence.Token != "" && l.Expires.After(now)
+		if !held || alive != nil && !alive(l.Holder) {
+			lost = append(lost, l.Fence.Conversation)
+		}
+	}
+	return lost, err
+}
+
+func (t *tx) orphan(c core.ConversationID, out *[]core.Admission) error {
+	started, err := all(t, scanAdmission, selectAdmissions+` WHERE a.conversation = ? AND a.status <> 'terminal' AND a.status = 'started'`, c)
+	if err != nil {
+		return err
+	}
+	for _, a := range started {
+		a.Status = core.Unknown
+		*out = append(*out, a)
+	}
+	if _, err = t.exec(`UPDATE admissions SET status = 'unknown' WHERE conversation = ? AND status <> 'terminal' AND status = 'started'`, c); err != nil {
+		return err
+	}
+	_, err = t.exec(`UPDATE leases SET token = '', turn = '', expires = 0 WHERE conversation = ?`, c)
+	return err
+}
+
+// Resolve implements core.Admissions.
+func (s *Store) Resolve(ctx context.Context, id core.AdmissionID, r core.Resolution) (retry *core.Admission, err error) {
+	const op = "resolve"
+	err = s.write(ctx, op, synced, func(t *tx) error {
+		now := s.now()
+		a, err := admission(t, op, id)
+		if err != nil {
+			return err
+		}
+		if a.Status != core.Unknown {
+			return core.Errorf(op, core.Conflict, "%s is not unknown: it is %s", id, a.Status)
+		}
+		if retry = nil; r.Retry || r.Resume {
+			if retry, err = t.again(a, r.Resume, now); err != nil {
+				return err
+			}
+		}
+		if err := t.end(&a, r.Outcome, now); err != nil {
+			return err
+		}
+		if err := t.evidence(a, r, retry, now); err != nil {
+			return err
+		}
+		session, err := t.account(a.Conversation, r.Outcome.Usage, len(r.Tail), now)
+		if err != nil {
+			return err
+		}
+		w := writing{t: t, conversation: a.Conversation, session: session, turn: a.Turn, admission: a.ID, now: now}
+		if err := w.messages(r.Tail); err != nil {
+			return err
+		}
+		if err := w.calls(r.Calls); err != nil {
+			return err
+		}
+		if r.Deliver == nil {
+			return nil
+		}
+		return t.deliver(w.owned(*r.Deliver, a.ID))
+	})
+	if err != nil {
+		return nil, err
+	}
+	return retry, nil
+}
+
+func (t *tx) evidence(a core.Admission, r core.Resolution, retry *core.Admission, now time.Time) error {
+	var next core.AdmissionID
+	if retry != nil {
+		next = retry.ID
+	}
+	_, err := t.exec(`INSERT INTO resolutions (admission, by_id, why, retry, at) VALUES (?, ?, ?, ?, ?)`, a.ID, r.By, r.Why, next, ms(now))
+	return err
+}
+
+// again admits the row that retries a, in a's place. The retried turn's live message waits for it, without a deadline,
+// and so do its open questions.
+func (t *tx) again(a core.Admission, resume bool, now time.Time) (*core.Admission, error) {
+	next := core.Admission{ID: core.AdmissionID(newID()), Conversation: a.Conversation, Seq: a.Seq, Status: core.Queued,
+		By: a.By, Caps: a.Caps, Admin: a.Admin, Submission: a.Submission, RetryOf: a.ID, Resume: resume, Created: at(ms(now))}
+	submission, err := text(next.Submission)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.insert(&next, submission, "", nil); err != nil {
+		return nil, err
+	}
+	if _, err := t.exec(`UPDATE deliveries SET state = 'live', live_until = 0, due = NULL
+		WHERE admission = ? AND kind = 'preview' AND state IN ('live', 'owed', 'sending')`, a.ID); err != nil {
+		return nil, err
+	}
+	_, err = t.exec(`UPDATE questions SET admission = ? WHERE conversation = ? AND state = 'open' AND admission = ?`,
+		next.ID, a.Conversation, a.ID)
+	return &next, err
+}

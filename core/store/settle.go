@@ -1,0 +1,92 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"bellhop/core"
+)
+
+// Settle implements core.Admissions. The lease must still be the fence's, but may have run out meanwhile: as long as
+// nobody took the conversation, storing a finished answer is better than losing it.
+func (s *Store) Settle(ctx context.Context, f core.Fence, id core.AdmissionID, v core.Settlement) (more bool, err error) {
+	const op = "settle"
+	err = s.write(ctx, op, synced, func(t *tx) error {
+		now := s.now()
+		ours, err := t.release(f)
+		if err != nil {
+			return err
+		}
+		if !ours {
+			return stale(op, f)
+		}
+		if err := t.endTurn(f, id, v.Outcome, now); err != nil {
+			return err
+		}
+		session, err := t.account(f.Conversation, v.Outcome.Usage, len(v.Tail), now)
+		if err != nil {
+			return err
+		}
+		w := writing{t: t, conversation: f.Conversation, session: session, turn: f.Turn, now: now}
+		if err := w.messages(v.Tail); err != nil {
+			return err
+		}
+		if err := w.events(v.Events); err != nil {
+			return err
+		}
+		for i := range v.Deliveries {
+			if err := t.deliver(w.owned(v.Deliveries[i], id)); err != nil {
+				return err
+			}
+		}
+		_, err = t.row(`SELECT EXISTS (SELECT 1 FROM admissions WHERE conversation = ? AND status <> 'terminal' AND status = 'queued')`,
+			f.Conversation).scan(&more)
+		return err
+	})
+	return more && err == nil, err
+}
+
+// endTurn makes the started row of this generation terminal.
+func (t *tx) endTurn(f core.Fence, id core.AdmissionID, o core.Outcome, now time.Time) error {
+	outcome, err := text(o)
+	if err != nil {
+		return err
+	}
+	n, err := t.exec(`UPDATE admissions SET status = 'terminal', result = ?, reason = ?, outcome = ?, settled = ?
+		WHERE id = ? AND conversation = ? AND status = 'started' AND generation = ?`,
+		o.Result, o.Reason, outcome, ms(now), id, f.Conversation, f.Generation)
+	if err == nil && n == 0 {
+		err = core.Errorf("settle", core.Conflict, "%s was not started by generation %d", id, f.Generation)
+	}
+	if err == nil {
+		t.count(tallyEnded+string(o.Result), 1)
+	}
+	return err
+}
+
+// account adds a turn's cost to its conversation and returns the newest session.
+func (t *tx) account(c core.ConversationID, u core.Usage, tail int, now time.Time) (session core.SessionID, err error) {
+	_, err = t.put(`UPDATE conversations SET turns = turns + 1, updated = ?, history = history + ?,
+			calls = calls + ?, input = input + ?, output = output + ?, cache_read = cache_read + ?, cache_write = cache_write + ?,
+			reasoning = reasoning + ?, cost = cost + ?, estimated = CASE WHEN ? <> 0 THEN 1 ELSE estimated END
+		WHERE id = ? RETURNING session`, ms(now), min(tail, 1),
+		u.Calls, u.Input, u.Output, u.CacheRead, u.CacheWrite, u.Reasoning, u.Cost, bit(u.Estimated), c).scan(&session)
+	return session, err
+}
+
+// owned fills in what a delivery need not repeat.
+func (w *writing) owned(d core.Delivery, id core.AdmissionID) core.Delivery {
+	if d.Conversation == "" {
+		d.Conversation = w.conversation
+	}
+	if d.Admission == "" {
+		d.Admission = id
+	}
+	if d.Turn == "" {
+		d.Turn = w.turn
+	}
+	if d.Created.IsZero() {
+		d.Created = w.now
+	}
+	return d
+}

@@ -1,0 +1,272 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strings"
+
+	"bellhop/core"
+)
+
+// tx is the committer's transaction as one operation sees it. Its writes can be undone alone, by a savepoint that is set
+// before the first of them when others share the transaction.
+type tx struct {
+	w      *committer
+	shared bool
+	wrote  bool  // the running operation has written; when the transaction is shared, behind its savepoint
+	fault  error // of the database: the whole transaction is lost
+
+	own, all map[string]int64 // tallies of the running operation, of the transaction
+}
+
+// panicked carries a panic of an operation to its caller's goroutine.
+type panicked struct{ value any }
+
+func (p *panicked) Error() string { return fmt.Sprintf("panic: %v", p.value) }
+
+// do runs one operation; on an error its writes are undone.
+func (t *tx) do(run func(*tx) error) error {
+	t.wrote = false
+	clear(t.own)
+	err := guard(t, run)
+	if t.fault != nil {
+		return t.fault
+	}
+	switch {
+	case err == nil:
+		t.keep()
+		if t.wrote && t.shared {
+			_, t.fault = t.w.exec("RELEASE op")
+		}
+	case t.wrote && t.shared:
+		t.fault = t.steps("ROLLBACK TO op", "RELEASE op")
+	case t.wrote:
+		t.fault = t.steps("ROLLBACK", t.w.s.d.begin)
+	}
+	return err
+}
+
+func (t *tx) steps(qs ...string) error {
+	for _, q := range qs {
+		if _, err := t.w.exec(q); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func guard(t *tx, run func(*tx) error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = &panicked{value: fmt.Sprintf("%v\n%s", p, debug.Stack())}
+		}
+	}()
+	return run(t)
+}
+
+// count changes a counter of the conservation invariant, together with the operation.
+func (t *tx) count(name string, n int64) {
+	if t.own == nil {
+		t.own = map[string]int64{}
+	}
+	t.own[name] += n
+}
+
+func (t *tx) keep() {
+	for name, n := range t.own {
+		if t.all == nil {
+			t.all = map[string]int64{}
+		}
+		t.all[name] += n
+	}
+}
+
+// flush writes the transaction's counters, one statement each however many operations it had.
+func (t *tx) flush() {
+	for name, n := range t.all {
+		if t.fault == nil && n != 0 {
+			_, t.fault = t.w.exec(`INSERT INTO tally (name, n) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET n = tally.n + excluded.n`, name, n)
+		}
+	}
+}
+
+// mark comes before every write: it sets the savepoint of an operation that shares the transaction.
+func (t *tx) mark() error {
+	if t.fault != nil || t.wrote {
+		return t.fault
+	}
+	if t.shared {
+		if _, err := t.w.exec("SAVEPOINT op"); err != nil {
+			return t.note(err)
+		}
+	}
+	t.wrote = true
+	return nil
+}
+
+// note keeps an error that is the database's own.
+func (t *tx) note(err error) error {
+	if err == nil {
+		return nil
+	}
+	switch t.w.s.d.classify(err) {
+	case core.NoSpace, core.Corrupt, core.Unavailable, core.Busy:
+		t.fault = err
+	}
+	return err
+}
+
+// exec writes and returns how many rows it touched.
+func (t *tx) exec(q string, args ...any) (int64, error) {
+	if err := t.mark(); err != nil {
+		return 0, err
+	}
+	res, err := t.w.exec(q, args...)
+	if err != nil {
+		return 0, t.note(err)
+	}
+	return res.RowsAffected()
+}
+
+// put writes and returns the row of its RETURNING clause.
+func (t *tx) put(q string, args ...any) row {
+	if err := t.mark(); err != nil {
+		return row{err: err}
+	}
+	return t.row(q, args...)
+}
+
+// row reads one row.
+func (t *tx) row(q string, args ...any) row {
+	st, err := t.w.stmt(q)
+	if err != nil {
+		return row{err: t.note(err)}
+	}
+	return row{r: st.QueryRowContext(t.w.ctx, args...), note: t.note}
+}
+
+// rows reads many.
+func (t *tx) rows(q string, args ...any) (*sql.Rows, error) {
+	st, err := t.w.stmt(q)
+	if err != nil {
+		return nil, t.note(err)
+	}
+	rows, err := st.QueryContext(t.w.ctx, args...)
+	return rows, t.note(err)
+}
+
+// querier reads: inside a transaction, or from the pool of readers.
+type querier interface {
+	row(q string, args ...any) row
+	rows(q string, args ...any) (*sql.Rows, error)
+	note(err error) error // sees every error of the driver
+}
+
+// reading reads committed rows on a reader's connection.
+type reading struct {
+	s   *Store
+	ctx context.Context
+	op  string
+}
+
+// read returns a querier for one call. Reads here are short, and the driver is twice as fast when it need not watch a
+// context, so they run to their end.
+func (s *Store) read(ctx context.Context, op string) reading {
+	return reading{s: s, ctx: context.WithoutCancel(ctx), op: op}
+}
+
+func (r reading) row(q string, args ...any) row {
+	st, err := r.stmt(q)
+	if err != nil {
+		return row{err: r.note(err)}
+	}
+	return row{r: st.QueryRowContext(r.ctx, args...), note: r.note}
+}
+
+func (r reading) rows(q string, args ...any) (*sql.Rows, error) {
+	st, err := r.stmt(q)
+	if err != nil {
+		return nil, r.note(err)
+	}
+	rows, err := st.QueryContext(r.ctx, args...)
+	return rows, r.note(err)
+}
+
+func (r reading) note(err error) error {
+	if err == nil {
+		return nil
+	}
+	err = r.s.fail(r.op, err)
+	r.s.w.note(err)
+	return err
+}
+
+func (r reading) stmt(q string) (*sql.Stmt, error) {
+	s := r.s
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if st := s.stmts[q]; st != nil {
+		return st.Stmt, nil
+	}
+	st, err := s.reader.PreparexContext(r.ctx, s.d.sql(strings.ReplaceAll(q, "{lock}", "")))
+	if err != nil {
+		return nil, err
+	}
+	s.stmts[q] = st
+	return st.Stmt, nil
+}
+
+// row is the result of a query for at most one row.
+type row struct {
+	r    *sql.Row
+	err  error
+	note func(error) error
+}
+
+// scan reads the row; found is false when there is none.
+func (r row) scan(dest ...any) (found bool, err error) {
+	if r.err != nil {
+		return false, r.err
+	}
+	err = r.r.Scan(dest...)
+	switch {
+	case err == nil:
+		return true, nil
+	case errors.Is(err, sql.ErrNoRows):
+		return false, nil
+	}
+	return false, r.note(err)
+}
+
+// scanner is a row that can be scanned: *sql.Rows, or row through its Scan.
+type scanner interface{ Scan(dest ...any) error }
+
+// all collects the rows of a query.
+func all[T any](c querier, scan func(scanner) (T, error), q string, args ...any) ([]T, error) {
+	rows, err := c.rows(q, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var out []T
+	for rows.Next() {
+		v, err := scan(rows)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, v)
+	}
+	return out, c.note(rows.Err())
+}
+
+// one reads the only row of a query.
+func one[T any](c querier, scan func(scanner) (T, error), q string, args ...any) (v T, found bool, err error) {
+	rows, err := all(c, scan, q, args...)
+	if err != nil || len(rows) == 0 {
+		return v, false, err
+	}
+	return rows[0], true, nil
+}
