@@ -27,7 +27,7 @@ type Decision struct {
 	Retry   bool
 	Resume  bool
 	Calls   []core.Call    // with the state they are moved to
-	Deliver *core.Delivery // without an id when it is a new one
+	Deliver *core.Delivery // what is owed, without id and time
 	Open    []core.Call    // started, no result
 	Why     string
 }
@@ -126,7 +126,7 @@ func (e *evidence) beyondInput() bool {
 	return slices.ContainsFunc(e.said, func(m core.Message) bool { return m.Role != core.RoleUser }) || len(e.said) > 1
 }
 
-// owed is the delivery of a stored answer: the live preview becomes it, unless it is owed or delivered already.
+// owed is the delivery of a stored answer, which takes over the messages of the live preview; nil when one is there already.
 func (e *evidence) owed(text string) *core.Delivery {
 	if e.row.Submission.Route.IsZero() {
 		return nil
@@ -137,10 +137,10 @@ func (e *evidence) owed(text string) *core.Delivery {
 			return nil
 		}
 		if o.Kind == core.DeliverPreview && o.State == core.DeliveryLive {
-			d = o
+			d.Route, d.Parts = o.Route, slices.Clone(o.Parts)
 		}
 	}
-	d.Kind, d.State, d.Text, d.Buttons = core.DeliverFinal, core.DeliveryOwed, text, nil
+	d.Kind, d.State, d.Text = core.DeliverFinal, core.DeliveryOwed, text
 	return &d
 }
 

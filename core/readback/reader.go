@@ -90,8 +90,8 @@ func (r *Reader) Settle(ctx context.Context, row core.Admission) (Report, error)
 	case d.Retry && f.rows >= r.o.Chain:
 		return r.giveUp(ctx, row, f, d)
 	}
-	if d.Deliver != nil && d.Deliver.ID == "" {
-		d.Deliver.ID = newDeliveryID()
+	if d.Deliver != nil {
+		d.Deliver.ID, d.Deliver.Created = newDeliveryID(), time.Now()
 	}
 	retry, err := r.resolve(ctx, row, core.Resolution{Outcome: d.Outcome, Retry: d.Retry, Resume: d.Resume,
 		Deliver: d.Deliver, Calls: d.Calls, Why: d.Why})
@@ -105,8 +105,10 @@ func (r *Reader) giveUp(ctx context.Context, row core.Admission, f file, d Decis
 		Error: "the process died each time this was tried", Uncertain: len(d.Open) > 0}
 	d.Why += "; given up after " + plural(f.rows, "try", "tries")
 	tail, calls := Close(row, f.said, f.calls, Unseen, wordsClosing)
-	_, err := r.resolve(ctx, row, core.Resolution{Outcome: d.Outcome, Tail: tail, Calls: calls,
-		Deliver: notice(row, d.Outcome.Text), Why: d.Why})
+	if !row.Submission.Route.IsZero() {
+		d.Deliver = say(row, core.DeliverFinal, d.Outcome.Text)
+	}
+	_, err := r.resolve(ctx, row, core.Resolution{Outcome: d.Outcome, Tail: tail, Calls: calls, Deliver: d.Deliver, Why: d.Why})
 	return Report{Decision: d}, err
 }
 
@@ -146,6 +148,27 @@ type file struct {
 	calls      []core.Call
 	deliveries []core.Delivery
 	rows       int
+}
+
+// Look reads back row and its chain without settling anything.
+func (r *Reader) Look(ctx context.Context, row core.Admission) (Decision, error) {
+	f, err := r.load(ctx, row)
+	if err != nil {
+		return Decision{}, err
+	}
+	return Decide(row, f.said, f.calls, f.deliveries), nil
+}
+
+// Tail makes the rows that close the transcript of row, whose turn is abandoned; see Close. open: a call that must not be
+// repeated by itself may have had an effect.
+func (r *Reader) Tail(ctx context.Context, row core.Admission, started, closing string) (tail []core.Message, open bool, err error) {
+	f, err := r.load(ctx, row)
+	if err != nil {
+		return nil, false, err
+	}
+	d := Decide(row, f.said, f.calls, f.deliveries)
+	tail, _ = Close(row, f.said, f.calls, started, closing)
+	return tail, d.Case == Effects, nil
 }
 
 // load reads the evidence of row's chain, oldest first.

@@ -26,7 +26,7 @@ const (
 // fateNotice asks the author of row what became of its open calls. Without a route there is nobody to send it to: the row
 // then stands only for the fact that it was told.
 func fateNotice(row core.Admission, open []core.Call) core.Delivery {
-	n := *notice(row, wordsUndecided+"\n\n"+list(open)+"\n"+wordsAfter)
+	n := *say(row, core.DeliverNotice, wordsUndecided+"\n\n"+list(open)+"\n"+wordsAfter)
 	n.Buttons = []core.Button{
 		{Label: "It is done", Data: fatePrefix + string(row.ID) + ":" + AsDone},
 		{Label: "Run it again", Data: fatePrefix + string(row.ID) + ":" + AsRetry, Style: "danger"},
@@ -48,10 +48,10 @@ func findNotice(row core.Admission, sent []core.Delivery) (core.Delivery, bool) 
 	return core.Delivery{}, false
 }
 
-// notice is a delivery that says text where row's answer would have gone.
-func notice(row core.Admission, text string) *core.Delivery {
+// say is a delivery that says text where row's answer would have gone.
+func say(row core.Admission, k core.DeliveryKind, text string) *core.Delivery {
 	return &core.Delivery{ID: newDeliveryID(), Conversation: row.Conversation, Admission: row.ID, Turn: row.Turn,
-		Kind: core.DeliverNotice, State: core.DeliveryOwed, Route: row.Submission.Route, Text: text, Created: time.Now()}
+		Kind: k, State: core.DeliveryOwed, Route: row.Submission.Route, Text: text, Created: time.Now()}
 }
 
 // list names the open calls.

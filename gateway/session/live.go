@@ -12,13 +12,14 @@ import (
 type phase uint8
 
 const (
-	waiting phase = iota
+	waiting  phase = iota // for a slot, for the lease, or for work
+	claiming              // a claim is under way and is not cut short
 	running
 	closing
 )
 
-// Live is one drain of one conversation. Its owner calls Wait, Turn, Close in turns, and End once; Active and Waiting may
-// be called from any goroutine of the turn.
+// Live is one drain of one conversation. Its owner calls Wait, Claim, Turn, Close and Rest in this order, over again, and
+// End once; Active and Waiting may be called from any goroutine of the turn.
 type Live struct {
 	registry     *Registry
 	conversation core.ConversationID
@@ -38,33 +39,57 @@ type Live struct {
 	offers    []Steered
 }
 
-// Wait returns the context under which the drain waits for its lease and claims: a stop ends it with the interrupt as its
-// cause. An interrupt by newer input does not: what waits keeps its place.
+// Wait returns the context under which the drain waits for its lease: a stop ends it with the interrupt as its cause. An
+// interrupt by newer input does nothing: what waits keeps its place.
 func (l *Live) Wait(ctx context.Context) (context.Context, context.CancelCauseFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.phase, l.cancel, l.since = waiting, cancel, time.Now()
-	if ends(l.pending) {
+	if l.pending != nil {
 		cancel(l.pending)
 	}
 	return ctx, cancel
 }
 
-// Stopped returns and spends a stop that came before anything was claimed.
+// Claim ends the wait: from now on an interrupt is kept for the turn that is being claimed. false: it came already.
+func (l *Live) Claim() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.pending != nil {
+		return false
+	}
+	l.phase, l.cancel = claiming, nil
+	return true
+}
+
+// Stopped returns and spends an interrupt that came before anything was claimed, nil when there was none.
 func (l *Live) Stopped() *core.Interrupt {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !ends(l.pending) {
-		return nil
-	}
 	i := l.pending
 	l.pending = nil
 	return i
 }
 
-// ends tells whether an interrupt also ends a wait.
-func ends(i *core.Interrupt) bool { return i != nil && i.Reason != core.ReasonReplaced }
+// Halt ends the wait for the next claim, now or when it begins. A turn that is claimed or runs is left alone.
+func (l *Live) Halt(i *core.Interrupt) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.phase == waiting {
+		l.stop(i)
+	}
+}
+
+// stop ends a wait, now or when it begins. Call with mu held.
+func (l *Live) stop(i *core.Interrupt) {
+	if l.pending == nil {
+		l.pending = i
+	}
+	if l.cancel != nil {
+		l.cancel(l.pending)
+	}
+}
 
 // Turn begins a turn. Its context ends with the cause of the first Interrupt; it has ended already when one was pending.
 func (l *Live) Turn(ctx context.Context, a core.AdmissionID, t core.TurnID) (context.Context, context.CancelCauseFunc) {
@@ -172,13 +197,15 @@ func (l *Live) interrupt(i core.Interrupt) (core.AdmissionID, bool) {
 	switch l.phase {
 	case running:
 		l.cancel(&i)
-	case waiting:
-		if l.pending == nil || !ends(l.pending) {
+	case claiming:
+		if l.pending == nil {
 			l.pending = &i
 		}
-		if ends(l.pending) && l.cancel != nil {
-			l.cancel(l.pending)
+	case waiting:
+		if i.Reason == core.ReasonReplaced {
+			return "", false
 		}
+		l.stop(&i)
 	}
 	return l.admission, true
 }

@@ -56,7 +56,8 @@ func (r *Registry) find(c core.ConversationID) *Live {
 }
 
 // Interrupt ends the running turn of c with i as the cause, and returns its admission. Between two claims, also before the
-// first one, it hits the next claim and returns no admission. false: c is not live here.
+// first one, a stop hits the row that would have been claimed next and no admission is returned. false: c is not live here,
+// or newer input would replace something that does not run yet.
 func (r *Registry) Interrupt(c core.ConversationID, i core.Interrupt) (core.AdmissionID, bool) {
 	l := r.find(c)
 	if l == nil {

@@ -1,0 +1,158 @@
+package dispatch
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"bellhop/core"
+)
+
+// Run drains queues until ctx ends, which is not an error, and then shuts down within Drain plus SlowGrace and a few
+// seconds for the store. Call it once.
+func (d *Dispatcher) Run(ctx context.Context) error {
+	work, interrupt := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer interrupt(nil)
+	var visits, sweeps sync.WaitGroup
+	sweeps.Go(func() { d.sweep(ctx) })
+	d.feed(ctx, work, &visits)
+	sweeps.Wait()
+	d.close()
+	d.drain(&visits, interrupt)
+	d.after.Wait()
+	return nil
+}
+
+// feed starts a visit for each entry that is ready, as long as there are slots.
+func (d *Dispatcher) feed(ctx, work context.Context, visits *sync.WaitGroup) {
+	for {
+		s, ok := d.newSlot(ctx)
+		if !ok {
+			return
+		}
+		e := d.next(ctx)
+		if e == nil {
+			s.give()
+			return
+		}
+		visits.Go(func() { d.visit(work, e, s) })
+	}
+}
+
+// next waits for an entry that is ready; nil when ctx ended.
+func (d *Dispatcher) next(ctx context.Context) *entry {
+	for {
+		if ctx.Err() != nil {
+			return nil
+		}
+		if e := d.take(); e != nil {
+			return e
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-d.signal:
+		}
+	}
+}
+
+// close ends what is not running: nothing is woken any more, waits for leases and claims end.
+func (d *Dispatcher) close() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.closed = true
+	for c := range d.timers {
+		d.unschedule(c)
+	}
+	for _, e := range d.ready {
+		delete(d.known, e.c)
+		e.live.End()
+	}
+	d.ready = nil
+	for _, e := range d.known {
+		e.live.Halt(&core.Interrupt{Reason: core.ReasonShutdown})
+	}
+}
+
+// drain waits for the visits that go on: Drain for turns that end by themselves, then they are interrupted.
+func (d *Dispatcher) drain(visits *sync.WaitGroup, interrupt context.CancelCauseFunc) {
+	late := time.AfterFunc(d.cfg.Drain, func() { interrupt(&core.Interrupt{Reason: core.ReasonShutdown}) })
+	defer late.Stop()
+	visits.Wait()
+}
+
+// slot is the right to run one turn.
+type slot struct {
+	slots chan struct{}
+	held  bool
+}
+
+func (d *Dispatcher) newSlot(ctx context.Context) (*slot, bool) {
+	s := &slot{slots: d.slots}
+	return s, s.take(ctx)
+}
+
+// take waits for a slot if it was given back. false: ctx ended.
+func (s *slot) take(ctx context.Context) bool {
+	if s.held {
+		return true
+	}
+	select {
+	case <-ctx.Done():
+		return false
+	case s.slots <- struct{}{}:
+		s.held = true
+		return true
+	}
+}
+
+func (s *slot) give() {
+	if s.held {
+		s.held = false
+		<-s.slots
+	}
+}
+
+// sweep looks for work that nobody woke anyone for: at once, then every Sweep, until ctx ends.
+func (d *Dispatcher) sweep(ctx context.Context) {
+	tick := time.NewTicker(d.cfg.Sweep)
+	defer tick.Stop()
+	for {
+		d.sweepOnce(ctx)
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+func (d *Dispatcher) sweepOnce(ctx context.Context) {
+	orphans, err := d.cfg.Store.Orphan(ctx, d.cfg.Alive)
+	if err != nil {
+		d.complain(ctx, "orphans could not be looked for", err)
+	}
+	for _, a := range orphans {
+		d.cfg.Log.Warn("a turn lost its holder", "session", a.Conversation, "admission", a.ID, "turn", a.Turn)
+		d.Wake(a.Conversation)
+	}
+	pending, err := d.cfg.Store.Pending(ctx)
+	if err != nil {
+		d.complain(ctx, "the queue could not be looked at", err)
+	}
+	for _, p := range pending {
+		switch {
+		case d.awaited(p.Conversation):
+		case time.Until(p.At) > 0:
+			d.wakeAt(p.Conversation, p.At)
+		default:
+			d.Wake(p.Conversation)
+		}
+	}
+}
+
+func (d *Dispatcher) complain(ctx context.Context, what string, err error) {
+	if ctx.Err() == nil {
+		d.cfg.Log.Error(what+"; it is tried again", "err", err)
+	}
+}

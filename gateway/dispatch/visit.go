@@ -1,0 +1,215 @@
+package dispatch
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"runtime/debug"
+	"time"
+
+	"bellhop/core"
+	"bellhop/core/crash"
+
+	"github.com/oklog/ulid/v2"
+)
+
+const (
+	storeTime  = 30 * time.Second // bounds a call to the store that must not be cut short
+	tryAgain   = 5 * time.Second  // after a failure of the store
+	waitAgain  = time.Minute      // after a wait for a lease that was too long
+	mostReads  = 8                // rounds of read-back in one visit
+	blockedFor = 30 * time.Second // a head that is neither claimable nor unknown
+)
+
+// visited says how a visit ended: there are more rows, or when to come back.
+type visited struct {
+	more bool
+	at   time.Time
+}
+
+// visit takes one conversation through one acquisition of its lease.
+func (d *Dispatcher) visit(work context.Context, e *entry, s *slot) {
+	var v visited
+	defer func() {
+		if p := recover(); p != nil {
+			d.cfg.Log.Error("a visit panicked", "session", e.c, "err", p, "stack", string(debug.Stack()))
+			v = visited{at: time.Now().Add(tryAgain)}
+		}
+		s.give()
+		d.finish(e, v)
+	}()
+	d.cfg.Quiet(work, e.c)
+	ctx, cancel := e.live.Wait(work)
+	defer cancel(nil)
+	id := core.TurnID(ulid.Make().String())
+	keeper := d.cfg.Keeper.OnWait(func(core.ConversationID, *core.Held) { s.give() })
+	err := keeper.Do(ctx, e.c, id, d.cfg.Holder, func(ctx context.Context, f core.Fence) (bool, error) {
+		if !s.take(ctx) {
+			return false, context.Cause(ctx)
+		}
+		return d.leased(work, ctx, e, f, &v)
+	})
+	d.afterVisit(work, e, &v, err)
+}
+
+// leased reads back what is unknown, claims the next row and plays it.
+func (d *Dispatcher) leased(work, ctx context.Context, e *entry, f core.Fence, v *visited) (released bool, err error) {
+	crash.Point(crash.AfterAcquire)
+	conv, err := d.cfg.Store.Conversation(ctx, string(e.c), "")
+	if err != nil {
+		return false, err
+	}
+	if ctx.Err() != nil || !e.live.Claim() {
+		return false, context.Cause(ctx)
+	}
+	defer e.live.Rest()
+	claim, ok, err := d.claim(ctx, e, f, v)
+	if err != nil || !ok {
+		return false, err
+	}
+	crash.Point(crash.AfterClaim)
+	t := &play{d: d, work: work, ctx: ctx, live: e.live, claim: claim, fence: f, conv: conv, began: time.Now()}
+	released, v.more, err = t.play()
+	return released, err
+}
+
+// claim starts the head of the queue. A call that is under way is not cut short: nobody would own what it claimed.
+func (d *Dispatcher) claim(ctx context.Context, e *entry, f core.Fence, v *visited) (core.Claim, bool, error) {
+	for range mostReads {
+		claim, err := d.claimNext(ctx, f)
+		switch {
+		case err == nil:
+			return claim, true, nil
+		case core.Is(err, core.NotFound):
+			return claim, false, nil
+		case !core.Is(err, core.Busy):
+			return claim, false, err
+		}
+		var wait *core.Wait
+		if errors.As(err, &wait) {
+			v.at = wait.Until
+			return claim, false, nil
+		}
+		settled, at, err := d.readBack(ctx, e.c)
+		if err != nil || !settled {
+			v.at = at
+			return claim, false, err
+		}
+	}
+	v.more = true
+	return core.Claim{}, false, nil
+}
+
+func (d *Dispatcher) claimNext(ctx context.Context, f core.Fence) (core.Claim, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTime)
+	defer cancel()
+	return d.cfg.Store.ClaimNext(ctx, f)
+}
+
+// readBack settles the unknown rows of c as far as the evidence goes. false: none was settled; at is when to come back.
+func (d *Dispatcher) readBack(ctx context.Context, c core.ConversationID) (settled bool, at time.Time, err error) {
+	rows, err := d.cfg.Store.Unsettled(ctx, c)
+	if err != nil {
+		return false, at, err
+	}
+	at = time.Now().Add(blockedFor)
+	for _, row := range rows {
+		if row.Status != core.Unknown {
+			continue
+		}
+		crash.Point(crash.BeforeReadback)
+		r, err := d.cfg.Readback.Settle(ctx, row)
+		if err != nil {
+			return settled, at, err
+		}
+		crash.Point(crash.AfterResolve)
+		settled = settled || !r.Unknown
+		if !r.Again.IsZero() && r.Again.Before(at) {
+			at = r.Again
+		}
+		if r.Retry != nil {
+			d.cfg.Hub.Emit(ctx, c, row.ID, row.Turn, core.EventBody{Type: core.StatusUpdate,
+				Status: "retried", Detail: string(r.Retry.ID), Text: wordsRetried})
+		}
+	}
+	return settled, at, nil
+}
+
+// afterVisit decides what a visit that ended with err leaves to do.
+func (d *Dispatcher) afterVisit(work context.Context, e *entry, v *visited, err error) {
+	stop := e.live.Stopped()
+	switch {
+	case stop != nil && stop.Reason == core.ReasonShutdown:
+	case stop != nil:
+		d.stopWaiting(work, e, stop, v)
+	case err == nil:
+	case work.Err() != nil || core.Is(err, core.Stale):
+		v.at = time.Now().Add(jitter(time.Second))
+	case core.Is(err, core.Timeout) && isHeld(err):
+		d.waitedTooLong(work, e)
+		v.at = time.Now().Add(jitter(waitAgain))
+	default:
+		d.cfg.Log.Error("a conversation could not be drained; it is tried again", "session", e.c, "err", err)
+		v.at = time.Now().Add(jitter(tryAgain))
+	}
+}
+
+func isHeld(err error) bool {
+	var held *core.Held
+	return errors.As(err, &held)
+}
+
+// stopWaiting ends the row that would have run next: somebody stopped it before it began.
+func (d *Dispatcher) stopWaiting(ctx context.Context, e *entry, i *core.Interrupt, v *visited) {
+	o := core.Outcome{Result: core.Cancelled, Reason: i.Reason, Text: wordsStopped}
+	rows, err := d.cfg.Store.Unsettled(ctx, e.c)
+	for _, row := range rows {
+		if row.Status == core.Queued {
+			err = d.cancel(ctx, row, o)
+			break
+		}
+	}
+	if err != nil {
+		d.complain(ctx, "a row that was stopped could not be ended", err)
+	}
+	v.more = len(rows) > 1
+}
+
+// waitedTooLong handles a lease that another kept for longer than the wait: who asked for one answer only gets a refusal,
+// what waits in a chat goes on waiting, and the person is told.
+func (d *Dispatcher) waitedTooLong(ctx context.Context, e *entry) {
+	rows, err := d.cfg.Store.Unsettled(ctx, e.c)
+	if err != nil {
+		d.complain(ctx, "the queue could not be looked at", err)
+		return
+	}
+	told := false
+	for _, row := range rows {
+		switch {
+		case row.Status != core.Queued:
+		case row.Submission.Finite:
+			o := core.Outcome{Result: core.Rejected, Reason: core.ReasonWait, Text: wordsWaited}
+			if err := d.cancel(ctx, row, o); err != nil {
+				d.complain(ctx, "a row that waited too long could not be ended", err)
+			}
+		case !told:
+			told = true
+			d.cfg.Notify(ctx, row.Submission.Route, e.c, wordsWaiting)
+		}
+	}
+}
+
+// cancel ends a row that waits, and tells its clients.
+func (d *Dispatcher) cancel(ctx context.Context, row core.Admission, o core.Outcome) error {
+	ended, err := d.cfg.Store.Cancel(ctx, row.Conversation, o, row.ID)
+	if err != nil {
+		return err
+	}
+	for _, a := range ended {
+		d.cfg.Hub.Emit(ctx, a.Conversation, a.ID, a.Turn, complete(o, nil))
+	}
+	return nil
+}
+
+// jitter is d, give or take a quarter.
+func jitter(d time.Duration) time.Duration { return d - d/4 + rand.N(d/2+1) }
