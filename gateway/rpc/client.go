@@ -148,7 +148,7 @@ func (c *client) write(ctx context.Context, conn jsonrpc.Conn) error {
 			return err
 		}
 		if frame == nil {
-			frame = c.s.eventFrame(ctx, it)
+			frame = c.s.eventFrame(it)
 		}
 		if err := conn.Write(ctx, frame); err != nil {
 			return err

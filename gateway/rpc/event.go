@@ -1,7 +1,6 @@
 package rpc
 
 import (
-	"context"
 	"time"
 
 	"bellhop/core"
@@ -38,23 +37,23 @@ func readyFrame(version string) []byte {
 func frameOf(e Event) []byte { return jsonrpc.Notification("event", e) }
 
 // eventFrame makes the notification of what was taken from an outbox.
-func (s *Server) eventFrame(ctx context.Context, it item) []byte {
+func (s *Server) eventFrame(it item) []byte {
 	if it.lag {
 		return frameOf(Event{Type: core.StatusUpdate, Session: it.event.Conversation, Payload: map[string]any{
 			"kind": "lagged", "since": it.event.Seq,
 			"message": "you read too slowly and missed some news; ask session.events.since"}})
 	}
-	return frameOf(s.wire(ctx, it.event))
+	return frameOf(s.wire(it.event))
 }
 
 // wire turns an event of the hub into its wire form.
-func (s *Server) wire(ctx context.Context, e core.Event) Event {
+func (s *Server) wire(e core.Event) Event {
 	return Event{Type: e.Type, Session: e.Conversation, Seq: e.Seq, Admission: e.Admission, Turn: e.Turn,
-		Payload: s.payload(ctx, e)}
+		Payload: s.payload(e)}
 }
 
 // payload is the table of contract.md.
-func (s *Server) payload(ctx context.Context, e core.Event) any {
+func (s *Server) payload(e core.Event) any {
 	switch e.Type {
 	case core.MessageDelta:
 		return deltaPayload{Text: e.Text}
@@ -77,7 +76,7 @@ func (s *Server) payload(ctx context.Context, e core.Event) any {
 		return map[string]any{"text": e.Text, "rendered": s.cfg.Render(e.Text), "usage": usageOf(e.Usage),
 			"status": e.Status, "warning": e.Warning}
 	case core.QuestionResolved:
-		return s.resolved(ctx, e)
+		return resolved(e)
 	}
 	if e.Ask != nil {
 		return asked(e.Question, *e.Ask, time.Time{})
@@ -123,18 +122,14 @@ func choicesOf(a core.Ask) []string {
 	return []string{string(core.ChoiceOnce), string(core.ChoiceSession), string(core.ChoiceAlways), string(core.ChoiceDeny)}
 }
 
-// resolved tells how a question ended, by whom and when. What was typed in answer to sudo and secret stays with us.
-func (s *Server) resolved(ctx context.Context, e core.Event) map[string]any {
-	q, err := s.cfg.Store.Question(ctx, e.Question)
-	if err != nil { // the event itself still says that it is over
-		return map[string]any{"request_id": e.Question, "state": e.Status, "message": e.Text}
+// resolved tells how a question ended, by whom and when. What was typed in answer to sudo and secret is not in the event.
+func resolved(e core.Event) map[string]any {
+	p := map[string]any{"request_id": e.Question, "state": e.Status, "answer": e.Detail, "by": e.Name, "message": e.Text}
+	if e.Ask != nil {
+		p["kind"] = e.Ask.Kind
 	}
-	p := map[string]any{"request_id": q.ID, "kind": q.Ask.Kind, "state": q.State, "by": firstOf(q.ByName, string(q.By)), "answer": ""}
-	if q.Ask.Kind != core.Sudo && q.Ask.Kind != core.Secret {
-		p["answer"] = q.Answer
-	}
-	if !q.Answered.IsZero() {
-		p["at"] = q.Answered.UTC().Format(time.RFC3339)
+	if !e.At.IsZero() {
+		p["at"] = e.At.UTC().Format(time.RFC3339)
 	}
 	return p
 }

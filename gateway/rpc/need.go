@@ -13,7 +13,7 @@ import (
 type Admission interface {
 	Admit(ctx context.Context, entries []core.Entry, cur *core.Cursor) ([]core.Admitted, error)
 	Woken(adm []core.Admitted)
-	Cancel(ctx context.Context, by core.Principal, c core.ConversationID, o core.Outcome, ids ...core.AdmissionID) ([]core.Admission, error)
+	Cancel(ctx context.Context, by core.Principal, id core.AdmissionID) (core.Admission, error)
 	Edit(ctx context.Context, by core.Principal, id core.AdmissionID, text string) error
 	SendNow(ctx context.Context, by core.Principal, id core.AdmissionID) error
 }

@@ -99,17 +99,13 @@ func queueRemove(ctx context.Context, e *Env, p rowParams) (queueResult, error) 
 	if err != nil {
 		return queueResult{}, err
 	}
-	ended, err := e.s.cfg.Admission.Cancel(ctx, e.By, row.Conversation,
-		core.Outcome{Result: core.Cancelled, Reason: core.ReasonDeleted}, row.ID)
-	if err == nil && len(ended) == 0 {
-		err = notWaiting()
-	}
-	if err != nil {
+	if _, err := e.s.cfg.Admission.Cancel(ctx, e.By, row.ID); err != nil {
 		return queueResult{}, late(err)
 	}
 	return e.queue(ctx, row.Conversation)
 }
 
+// queueNow makes a waiting message the next one and ends the running turn, so that next is now.
 func queueNow(ctx context.Context, e *Env, p rowParams) (queueResult, error) {
 	row, err := e.waiting(ctx, p.Admission, core.CanControl)
 	if err != nil {
@@ -118,5 +114,6 @@ func queueNow(ctx context.Context, e *Env, p rowParams) (queueResult, error) {
 	if err := e.s.cfg.Admission.SendNow(ctx, e.By, row.ID); err != nil {
 		return queueResult{}, late(err)
 	}
+	e.s.cfg.Sessions.Interrupt(row.Conversation, core.Interrupt{Reason: core.ReasonReplaced, By: e.By.ID})
 	return e.queue(ctx, row.Conversation)
 }

@@ -40,7 +40,7 @@ func sessionEventsSince(ctx context.Context, e *Env, p sinceParams) (sinceResult
 	}
 	more := len(events) > maxSince
 	events = events[:min(len(events), maxSince)]
-	out := sinceResult{ID: conv.ID, Seq: *p.Seq, More: more, Events: e.s.wireAll(ctx, events)}
+	out := sinceResult{ID: conv.ID, Seq: *p.Seq, More: more, Events: e.s.wireAll(events)}
 	if n := len(events); n > 0 {
 		out.Seq = events[n-1].Seq
 	}
@@ -48,10 +48,10 @@ func sessionEventsSince(ctx context.Context, e *Env, p sinceParams) (sinceResult
 	return out, nil
 }
 
-func (s *Server) wireAll(ctx context.Context, events []core.Event) []Event {
+func (s *Server) wireAll(events []core.Event) []Event {
 	out := make([]Event, len(events))
 	for i, ev := range events {
-		out[i] = s.wire(ctx, ev)
+		out[i] = s.wire(ev)
 	}
 	return out
 }
@@ -148,7 +148,7 @@ func (e *Env) liveEvents(ctx context.Context, c core.ConversationID, running cor
 		case running == "" || begin < 0 && from == 0: // nothing runs, or it has not said so yet
 			return []Event{}, seq, nil
 		case begin >= 0:
-			return e.s.wireAll(ctx, events[begin:]), seq, nil
+			return e.s.wireAll(events[begin:]), seq, nil
 		}
 	}
 }

@@ -84,6 +84,9 @@ func decodeCall(data []byte) Call {
 		return invalid(reply, "method must be a string")
 	}
 	params := members["params"]
+	if string(params) == "null" { // as some libraries write "none"
+		params = nil
+	}
 	if len(params) > 0 && params[0] != '{' && params[0] != '[' {
 		return invalid(reply, "params must be an object or an array")
 	}

@@ -1,0 +1,308 @@
+package client
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"bellhop/gateway/rpc/jsonrpc"
+
+	"github.com/oklog/ulid/v2"
+	"golang.org/x/sync/errgroup"
+)
+
+// ChatOptions are what `bellhop chat` was told.
+type ChatOptions struct {
+	Session     string // key, id or title; "" starts a new one
+	Text        string // one message; "" reads In
+	JSON        bool   // events as JSON lines on Out
+	In          io.Reader
+	Out, Err    io.Writer
+	Interactive bool            // In is a terminal: a conversation, and approvals are asked there
+	Interrupt   <-chan struct{} // one value per Ctrl-C
+	Settle      time.Duration   // how long an interrupted turn may take to end, default 10 s
+}
+
+var (
+	// ErrInterrupted: the turn was interrupted, and has settled.
+	ErrInterrupted = errors.New("interrupted")
+	// ErrUnsettled: the turn was interrupted and has not settled in time; it goes on or ends by itself.
+	ErrUnsettled = errors.New("the turn was told to stop and has not ended yet")
+	// ErrFailed: the turn ended with an error, which was shown.
+	ErrFailed = errors.New("the turn failed")
+	// errDone ends the conversation in an orderly way.
+	errDone = errors.New("done")
+)
+
+// Chat runs one conversation in a terminal until its end: after the answer to Text, or to all of In, or, when it is
+// interactive, when In ends. It runs c; nobody else may. A goroutine that reads In ends when In does.
+func Chat(ctx context.Context, c *Client, o ChatOptions) error {
+	if o.Settle == 0 {
+		o.Settle = 10 * time.Second
+	}
+	t := &chat{c: c, o: o, lines: make(chan string), paint: painter{out: o.Out, err: o.Err, json: o.JSON}}
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error {
+		if err := c.Run(ctx); err != nil {
+			return err
+		}
+		return context.Cause(ctx)
+	})
+	g.Go(func() error {
+		if err := t.run(ctx); err != nil {
+			return err
+		}
+		return errDone
+	})
+	if err := g.Wait(); !errors.Is(err, errDone) {
+		return err
+	}
+	return nil
+}
+
+// chat is the state of one Chat; its loop goroutine alone uses it.
+type chat struct {
+	c       *Client
+	o       ChatOptions
+	session string
+	lines   chan string // of In; closed at its end
+	paint   painter
+
+	own      string // the admission that is waited for
+	started  bool   // its turn has begun
+	question *question
+	ended    error // of In
+}
+
+func (t *chat) run(ctx context.Context) error {
+	if err := t.open(ctx); err != nil {
+		return err
+	}
+	if t.o.Text != "" || !t.o.Interactive {
+		text, err := t.wholeText()
+		if err != nil {
+			return err
+		}
+		return t.one(ctx, text)
+	}
+	// A read of a terminal cannot be called off: this goroutine outlives the loop by at most one line.
+	go t.read(ctx)
+	return t.talk(ctx)
+}
+
+func (t *chat) wholeText() (string, error) {
+	if t.o.Text != "" {
+		return t.o.Text, nil
+	}
+	all, err := io.ReadAll(io.LimitReader(t.o.In, jsonrpc.MaxMessage/2))
+	if err == nil && strings.TrimSpace(string(all)) == "" {
+		err = errors.New("there is nothing to send")
+	}
+	return string(all), err
+}
+
+// read hands on the lines of In.
+func (t *chat) read(ctx context.Context) {
+	defer close(t.lines)
+	in := bufio.NewScanner(t.o.In)
+	in.Buffer(nil, jsonrpc.MaxMessage/2)
+	for in.Scan() {
+		select {
+		case t.lines <- in.Text():
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// open finds the session, or starts it, and shows what is under way there.
+func (t *chat) open(ctx context.Context) error {
+	var s struct {
+		ID  string `json:"session_id"`
+		Seq int64  `json:"seq"`
+	}
+	err := error(&jsonrpc.Error{Code: noSession})
+	if t.o.Session != "" {
+		err = t.c.Call(ctx, "session.resume", map[string]any{"session_id": t.o.Session, "limit": 1}, &s)
+	}
+	if codeOf(err) == noSession {
+		err = t.c.Call(ctx, "session.create", map[string]any{"key": t.o.Session}, &s)
+	}
+	if err != nil {
+		return err
+	}
+	t.session = s.ID
+	t.c.Seen(s.ID, s.Seq)
+	if t.o.Interactive && !t.o.JSON {
+		fmt.Fprintf(t.o.Err, "session %s; Ctrl-C stops an answer, Ctrl-D ends\n", s.ID)
+	}
+	return nil
+}
+
+const noSession jsonrpc.Code = 4001
+
+// one sends one message and waits for its answer.
+func (t *chat) one(ctx context.Context, text string) error {
+	if err := t.submit(ctx, text); err != nil {
+		return err
+	}
+	if t.own == "" {
+		return nil
+	}
+	return t.wait(ctx)
+}
+
+// talk is the conversation of a terminal.
+func (t *chat) talk(ctx context.Context) error {
+	for t.ended == nil {
+		t.paint.prompt()
+		text, err := t.line(ctx)
+		if err != nil {
+			return err
+		}
+		if t.ended != nil {
+			return nil
+		}
+		if strings.TrimSpace(text) == "" {
+			continue
+		}
+		switch err := t.one(ctx, text); {
+		case errors.Is(err, ErrInterrupted), errors.Is(err, ErrUnsettled), errors.Is(err, ErrFailed):
+			fmt.Fprintln(t.o.Err, err)
+		case codeOf(err) != 0:
+			fmt.Fprintln(t.o.Err, err)
+		case err != nil:
+			return err
+		}
+	}
+	return nil
+}
+
+// line waits for a line while nothing runs; news of the session is shown meanwhile.
+func (t *chat) line(ctx context.Context) (string, error) {
+	for {
+		select {
+		case <-ctx.Done():
+			return "", context.Cause(ctx)
+		case e := <-t.c.Events():
+			t.paint.beside(e)
+		case <-t.o.Interrupt:
+			t.ended = errDone
+			return "", nil
+		case text, ok := <-t.lines:
+			if !ok {
+				t.ended = io.EOF
+			}
+			return text, nil
+		}
+	}
+}
+
+// submit sends a message under one request id, again when the connection broke: the gateway knows it then.
+func (t *chat) submit(ctx context.Context, text string) error {
+	params := map[string]any{"session_id": t.session, "text": text, "queue": true, "request_id": ulid.Make().String()}
+	var r struct {
+		Status    string `json:"status"`
+		Admission string `json:"admission_id"`
+		Place     int    `json:"place"`
+		Text      string `json:"text"`
+	}
+	err := ErrCut
+	for errors.Is(err, ErrCut) {
+		err = t.c.Call(ctx, "prompt.submit", params, &r)
+	}
+	if err != nil {
+		return err
+	}
+	t.own, t.started = r.Admission, false
+	if r.Status == "command" {
+		t.own = ""
+	}
+	t.paint.begin()
+	t.paint.command(r.Text)
+	if r.Place > 0 {
+		t.paint.note("waiting: %d before this one", r.Place)
+	}
+	return nil
+}
+
+// wait shows the turn until it has ended.
+func (t *chat) wait(ctx context.Context) error {
+	var stopping bool
+	var late <-chan time.Time
+	for {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case e := <-t.c.Events():
+			if err, over := t.on(ctx, e); over {
+				return err
+			}
+		case text, ok := <-t.lines:
+			if !ok {
+				t.lines = nil
+				t.ended = io.EOF
+				continue
+			}
+			t.reply(ctx, text)
+		case <-t.o.Interrupt:
+			if stopping {
+				return ErrUnsettled
+			}
+			stopping = true
+			timer := time.NewTimer(t.o.Settle)
+			defer timer.Stop()
+			late = timer.C
+			if gone, err := t.stop(ctx); err != nil || gone {
+				return err
+			}
+		case <-late:
+			return ErrUnsettled
+		}
+	}
+}
+
+// stop ends the own turn, or takes the own message out of the queue; then there is nothing to wait for.
+func (t *chat) stop(ctx context.Context) (gone bool, err error) {
+	if !t.started {
+		err := t.c.Call(ctx, "queue.remove", map[string]any{"admission_id": t.own}, nil)
+		if err == nil {
+			return true, ErrInterrupted
+		}
+		if codeOf(err) == 0 {
+			return false, err
+		}
+	}
+	err = t.c.Call(ctx, "session.interrupt", map[string]any{"session_id": t.session, "admission_id": t.own}, nil)
+	if errors.Is(err, ErrCut) {
+		return false, nil // the time to settle runs; a second Ctrl-C ends it
+	}
+	return false, err
+}
+
+// on handles one event. over: the own turn has ended.
+func (t *chat) on(ctx context.Context, e Event) (err error, over bool) {
+	switch {
+	case e.Type == Offline:
+		t.paint.note("connection lost; trying again")
+		return nil, false
+	case e.Type == Online || e.Admission != t.own:
+		t.paint.beside(e)
+		return nil, false
+	}
+	t.started = true
+	t.paint.on(e)
+	switch {
+	case e.Type == "message.complete":
+		return t.paint.end(e), true
+	case strings.HasSuffix(e.Type, ".request"):
+		t.ask(e)
+	case e.Type == "question.resolved":
+		t.resolved(e)
+	}
+	return nil, false
+}
