@@ -1,0 +1,76 @@
+package command
+
+import (
+	"context"
+	"strings"
+
+	"bellhop/core"
+)
+
+// Press does what a button stands for and returns a short text to show at once. Data is "stop:ADMISSION",
+// "ans:QUESTION:CHOICE", "fate:ADMISSION:done|retry|drop", or "q:rm|now|steer:ADMISSION"; other data is Invalid.
+func (t *Table) Press(ctx context.Context, c Call, data string) (string, error) {
+	verb, rest, _ := strings.Cut(data, ":")
+	id, what, _ := strings.Cut(rest, ":")
+	switch verb {
+	case "stop":
+		return t.pressStop(ctx, c, core.AdmissionID(id))
+	case "ans":
+		return t.pressed(ctx, c, core.QuestionID(id), what)
+	case "fate":
+		return t.settle(ctx, c, core.AdmissionID(id), what)
+	case "q":
+		return t.pressQueue(ctx, c, id, core.AdmissionID(what))
+	}
+	return "", core.Errorf("press", core.Invalid, "a button without a meaning")
+}
+
+// pressStop stops one turn, never a later one.
+func (t *Table) pressStop(ctx context.Context, c Call, id core.AdmissionID) (string, error) {
+	a, err := t.deps.Store.Admission(ctx, id)
+	switch {
+	case err != nil:
+		return "", err
+	case a.By != c.By.ID && !c.By.Can(core.CanControl):
+		return "", core.Errorf("stop", core.Denied, "%s did not start it", c.By.ID)
+	case t.deps.Sessions.InterruptTurn(a.Conversation, id, core.Interrupt{Reason: core.ReasonStopped, By: c.By.ID}):
+		return "Stopped.", nil
+	}
+	return "It has ended already.", nil
+}
+
+func (t *Table) pressQueue(ctx context.Context, c Call, what string, id core.AdmissionID) (string, error) {
+	var err error
+	done := ""
+	switch what {
+	case "rm":
+		_, err = t.deps.Desk.Cancel(ctx, c.By, id)
+		done = "Removed."
+	case "now":
+		err = t.deps.Desk.SendNow(ctx, c.By, id)
+		done = "It is next."
+	case "steer":
+		done, err = t.pressSteer(ctx, c, id)
+	default:
+		return "", core.Errorf("press", core.Invalid, "a button without a meaning")
+	}
+	if core.Is(err, core.Conflict) {
+		return "It is not waiting any more.", nil
+	}
+	return done, err
+}
+
+func (t *Table) pressSteer(ctx context.Context, c Call, id core.AdmissionID) (string, error) {
+	a, err := t.deps.Store.Admission(ctx, id)
+	switch {
+	case err != nil:
+		return "", err
+	case a.By != c.By.ID && !c.By.Can(core.CanControl):
+		return "", core.Errorf("steer", core.Denied, "%s did not write it", c.By.ID)
+	case a.Status != core.Queued:
+		return "", core.Errorf("steer", core.Conflict, "%s is %s", id, a.Status)
+	case t.deps.Sessions.Steer(a.Conversation, id, a.Submission.Text):
+		return "I take it into account.", nil
+	}
+	return "Nothing is running; it stays in the queue.", nil
+}

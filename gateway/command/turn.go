@@ -1,0 +1,214 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"bellhop/core"
+)
+
+// mayStop reports whether by may interrupt what runs in the conversation: its author, who has control, and everybody in a
+// chat of two.
+func (t *Table) mayStop(ctx context.Context, c Call, running core.AdmissionID) (bool, error) {
+	if c.By.Can(core.CanControl) || !c.Conversation.Group {
+		return true, nil
+	}
+	if running == "" {
+		return c.Conversation.Owner == c.By.ID, nil
+	}
+	a, err := t.deps.Store.Admission(ctx, running)
+	return err == nil && a.By == c.By.ID, err
+}
+
+// interrupt ends what runs, with reason. stopped is false when nothing did.
+func (t *Table) interrupt(ctx context.Context, c Call, reason core.Reason) (stopped bool, err error) {
+	id := c.Conversation.ID
+	if id == "" {
+		return false, nil
+	}
+	status, live := t.deps.Sessions.Status(id)
+	if !live {
+		return false, nil
+	}
+	may, err := t.mayStop(ctx, c, status.Admission)
+	switch {
+	case err != nil:
+		return false, err
+	case !may:
+		return false, core.Errorf("stop", core.Denied, "%s did not start what runs", c.By.ID)
+	}
+	_, stopped = t.deps.Sessions.Interrupt(id, core.Interrupt{Reason: reason, By: c.By.ID})
+	return stopped, nil
+}
+
+func (t *Table) stop(ctx context.Context, c Call) (Answer, error) {
+	stopped, err := t.interrupt(ctx, c, core.ReasonStopped)
+	if err != nil {
+		return Answer{}, err
+	}
+	text := "Nothing is running."
+	if stopped {
+		text = "Stopped."
+	}
+	if c.Conversation.ID == "" {
+		return say(text)
+	}
+	if what, _ := word(c.Args); strings.EqualFold(what, "all") {
+		gone, err := t.deps.Desk.Clear(ctx, c.By, c.Conversation.ID, core.ReasonStopped)
+		if err != nil {
+			return Answer{}, err
+		}
+		return say(text + cleared(gone))
+	}
+	rows, err := t.waiting(ctx, c.Conversation.ID)
+	if err != nil || len(rows) == 0 {
+		return Answer{Text: text}, err
+	}
+	return say(text + " Still waiting:\n" + numbered(rows) + "\n`/stop all` clears them.")
+}
+
+func cleared(gone []core.Admission) string {
+	switch len(gone) {
+	case 0:
+		return " No message was waiting."
+	case 1:
+		return " The message that waited will not be answered:\n" + numbered(gone)
+	}
+	return fmt.Sprintf(" %d messages that waited will not be answered:\n", len(gone)) + numbered(gone)
+}
+
+// fresh is /new: what runs is stopped, what waits is cancelled, and the key points to a new conversation.
+func (t *Table) fresh(ctx context.Context, c Call) (Answer, error) {
+	text := "A new conversation. I start without what was said before."
+	if c.Conversation.ID != "" {
+		stopped, err := t.interrupt(ctx, c, core.ReasonNew)
+		if err != nil {
+			return Answer{}, err
+		}
+		gone, err := t.deps.Desk.Clear(ctx, c.By, c.Conversation.ID, core.ReasonNew)
+		if err != nil {
+			return Answer{}, err
+		}
+		if stopped {
+			text += " What I was doing is stopped."
+		}
+		if len(gone) > 0 {
+			text += cleared(gone)
+		}
+	}
+	surface := c.Submission.Surface
+	if _, err := t.deps.Store.Bind(ctx, c.Key, "", c.By.ID, surface); err != nil {
+		return Answer{}, err
+	}
+	return say(text)
+}
+
+func (t *Table) status(ctx context.Context, c Call) (Answer, error) {
+	if c.Conversation.ID == "" {
+		return say("I am here. Nothing has been said yet.")
+	}
+	var b strings.Builder
+	live, ok := t.deps.Sessions.Status(c.Conversation.ID)
+	switch {
+	case !ok || live.Turn == "":
+		b.WriteString("Nothing is running.")
+	case live.WaitingForPerson:
+		fmt.Fprintf(&b, "I am waiting for an answer, for %s so far.", ago(live.Since))
+	default:
+		doing := live.Doing
+		if doing == "" {
+			doing = "at work"
+		}
+		fmt.Fprintf(&b, "I am %s, for %s so far.", doing, ago(live.Since))
+	}
+	rows, err := t.deps.Store.Unsettled(ctx, c.Conversation.ID)
+	if err != nil {
+		return Answer{}, err
+	}
+	waiting := queued(rows)
+	if len(waiting) > 0 {
+		fmt.Fprintf(&b, "\nWaiting:\n%s", numbered(waiting))
+	}
+	for _, r := range rows {
+		if r.Status == core.Unknown {
+			fmt.Fprintf(&b, "\nOne turn was cut off and its fate is yours to decide: `/resolve %s done`, `retry` or `drop`.", r.ID)
+		}
+	}
+	fmt.Fprintf(&b, "\nModel: %s. While I work, messages %s.", t.modelOf(c), busyWords(t.busyOf(c)))
+	return say(b.String())
+}
+
+// ago is the time since at, as people say it.
+func ago(at time.Time) string {
+	d := time.Since(at)
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%d s", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%d min", int(d.Minutes()))
+	}
+	return fmt.Sprintf("%d h %d min", int(d.Hours()), int(d.Minutes())%60)
+}
+
+func (t *Table) resolve(ctx context.Context, c Call) (Answer, error) {
+	id, how := word(c.Args)
+	if how == "" {
+		id, how = "", id
+	}
+	how = strings.ToLower(how)
+	switch how {
+	case "done", "retry", "drop":
+	default:
+		return say("Say what became of it: `/resolve done` (it happened), `/resolve retry` (run it again) or `/resolve drop` (leave it).")
+	}
+	if id == "" {
+		row, err := t.cutOff(ctx, c)
+		if err != nil || row == "" {
+			return Answer{Text: "No turn of this conversation was cut off."}, err
+		}
+		id = string(row)
+	}
+	text, err := t.settle(ctx, c, core.AdmissionID(strings.ToUpper(id)), how)
+	return Answer{Text: text}, err
+}
+
+// cutOff finds the turn of the conversation whose fate is unknown.
+func (t *Table) cutOff(ctx context.Context, c Call) (core.AdmissionID, error) {
+	if c.Conversation.ID == "" {
+		return "", nil
+	}
+	rows, err := t.deps.Store.Unsettled(ctx, c.Conversation.ID)
+	for _, r := range rows {
+		if r.Status == core.Unknown {
+			return r.ID, err
+		}
+	}
+	return "", err
+}
+
+// settle ends a turn that was cut off as the caller says, and returns words for it.
+func (t *Table) settle(ctx context.Context, c Call, id core.AdmissionID, how string) (string, error) {
+	row, err := t.deps.Store.Admission(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	_, err = t.deps.Fate.Resolve(ctx, c.By, id, how)
+	switch {
+	case core.Is(err, core.Conflict):
+		return "That was settled already.", nil
+	case err != nil:
+		return "", err
+	}
+	if t.deps.Wake != nil {
+		t.deps.Wake(row.Conversation)
+	}
+	switch how {
+	case "done":
+		return "Noted as done.", nil
+	case "retry":
+		return "I try it again.", nil
+	}
+	return "Dropped.", nil
+}
