@@ -44,14 +44,14 @@ func Decide(row core.Admission, said []core.Message, calls []core.Call, deliveri
 		d.Deliver = e.owed(final.Content)
 	case !e.called():
 		d.Case = NoCall
-		d.again(row.Resume || e.beyondInput())
+		d.retry(row.Resume || e.beyondInput())
 	case len(d.Open) == 0:
 		d.Case = CallsDone
-		d.again(true)
+		d.retry(true)
 	case !slices.ContainsFunc(d.Open, once):
 		d.Case = Repeatable
-		d.again(true)
-		d.Calls = moved(d.Open, core.CallRecorded)
+		d.retry(true)
+		d.Calls = again(d.Open)
 	default:
 		d.Case = Effects
 	}
@@ -59,18 +59,22 @@ func Decide(row core.Admission, said []core.Message, calls []core.Call, deliveri
 	return d
 }
 
-func (d *Decision) again(resume bool) {
+func (d *Decision) retry(resume bool) {
 	d.Outcome = core.Outcome{Result: core.Interrupted, Reason: core.ReasonRetried}
 	d.Retry, d.Resume = true, resume
 }
 
 func once(c core.Call) bool { return c.Effect != core.ReadOnly && c.Effect != core.Idempotent }
 
-// moved copies calls into another state.
-func moved(calls []core.Call, s core.CallState) []core.Call {
-	out := slices.Clone(calls)
-	for n := range out {
-		out[n].State = s
+// again moves started calls back to recorded: the new row runs them. A call that is done stays so in the ledger; without a
+// result it is run again all the same.
+func again(open []core.Call) []core.Call {
+	var out []core.Call
+	for _, c := range open {
+		if c.State == core.CallStarted {
+			c.State = core.CallRecorded
+			out = append(out, c)
+		}
 	}
 	return out
 }
@@ -136,7 +140,7 @@ func (e *evidence) owed(text string) *core.Delivery {
 		if o.Kind == core.DeliverFinal && o.Admission == e.row.ID {
 			return nil
 		}
-		if o.Kind == core.DeliverPreview && o.State == core.DeliveryLive {
+		if o.Kind == core.DeliverPreview && len(o.Parts) > 0 {
 			d.Route, d.Parts = o.Route, slices.Clone(o.Parts)
 		}
 	}

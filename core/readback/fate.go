@@ -125,22 +125,13 @@ func (r *Reader) Resolve(ctx context.Context, by core.Principal, id core.Admissi
 	d := Decide(row, f.said, f.calls, f.deliveries)
 	res := r.resolution(row, f, d, as)
 	res.By, res.Why = by.ID, d.Why+"; "+as+" by "+string(by.ID)
-	retry, err := r.store.Resolve(ctx, id, res)
-	if err != nil {
-		return nil, err
-	}
-	r.o.Log.Info("an unknown turn was settled by a person", "session", row.Conversation, "admission", id, "turn", row.Turn, "why", res.Why)
-	if !res.Retry {
-		r.o.Drop(ctx, id)
-		r.o.Emit(ctx, row, complete(res.Outcome))
-	}
-	return retry, nil
+	return r.settle(ctx, row, res)
 }
 
 func (r *Reader) resolution(row core.Admission, f file, d Decision, as string) core.Resolution {
 	if as == AsRetry {
 		// Recorded means: not started, so the new row runs it.
-		return core.Resolution{Retry: true, Resume: d.Resume || len(f.calls) > 0, Calls: moved(d.Open, core.CallRecorded),
+		return core.Resolution{Retry: true, Resume: d.Resume || len(f.calls) > 0, Calls: again(d.Open),
 			Outcome: core.Outcome{Result: core.Interrupted, Reason: core.ReasonRetried}}
 	}
 	result, o := Unseen, core.Outcome{Result: core.Interrupted, Reason: core.ReasonDropped, Uncertain: len(d.Open) > 0}

@@ -3,7 +3,6 @@ package readback
 import (
 	"context"
 	"log/slog"
-	"slices"
 	"time"
 
 	"bellhop/core"
@@ -84,11 +83,17 @@ func (r *Reader) Settle(ctx context.Context, row core.Admission) (Report, error)
 		return Report{}, err
 	}
 	d := Decide(row, f.said, f.calls, f.deliveries)
-	switch {
-	case d.Case == Effects:
+	if d.Case == Effects {
 		return r.undecided(ctx, row, f, d)
-	case d.Retry && f.rows >= r.o.Chain:
-		return r.giveUp(ctx, row, f, d)
+	}
+	if d.Retry {
+		tries, err := r.tries(ctx, row)
+		if err != nil {
+			return Report{}, err
+		}
+		if tries >= r.o.Chain {
+			return r.giveUp(ctx, row, f, d)
+		}
 	}
 	if d.Deliver != nil {
 		d.Deliver.ID, d.Deliver.Created = newDeliveryID(), time.Now()
@@ -103,7 +108,7 @@ func (r *Reader) giveUp(ctx context.Context, row core.Admission, f file, d Decis
 	d.Retry, d.Resume = false, false
 	d.Outcome = core.Outcome{Result: core.Failed, Reason: core.ReasonPanic, Text: wordsGivenUp, Ref: ref(row.ID),
 		Error: "the process died each time this was tried", Uncertain: len(d.Open) > 0}
-	d.Why += "; given up after " + plural(f.rows, "try", "tries")
+	d.Why += "; given up after " + plural(r.o.Chain, "try", "tries")
 	tail, calls := Close(row, f.said, f.calls, Unseen, wordsClosing)
 	if !row.Submission.Route.IsZero() {
 		d.Deliver = say(row, core.DeliverFinal, d.Outcome.Text)
@@ -114,10 +119,19 @@ func (r *Reader) giveUp(ctx context.Context, row core.Admission, f file, d Decis
 
 // resolve settles row; losing to somebody else is fine.
 func (r *Reader) resolve(ctx context.Context, row core.Admission, res core.Resolution) (*core.Admission, error) {
-	retry, err := r.store.Resolve(ctx, row.ID, res)
+	retry, err := r.settle(ctx, row, res)
 	if core.Is(err, core.Conflict) {
-		return nil, nil
+		now, look := r.store.Admission(ctx, row.ID)
+		if look == nil && now.Status == core.Terminal {
+			return nil, nil
+		}
 	}
+	return retry, err
+}
+
+// settle writes the resolution and tells whom it concerns.
+func (r *Reader) settle(ctx context.Context, row core.Admission, res core.Resolution) (*core.Admission, error) {
+	retry, err := r.store.Resolve(ctx, row.ID, res)
 	if err != nil {
 		return nil, err
 	}
@@ -142,75 +156,35 @@ func complete(o core.Outcome) core.EventBody {
 	return core.EventBody{Type: core.MessageComplete, Text: o.Text, Status: status}
 }
 
-// file is the evidence about one row and those it goes on from.
+// file is the evidence about a row. The store tells what was said and called for the rows it goes on from, too.
 type file struct {
 	said       []core.Message
 	calls      []core.Call
 	deliveries []core.Delivery
-	rows       int
 }
 
-// Look reads back row and its chain without settling anything.
-func (r *Reader) Look(ctx context.Context, row core.Admission) (Decision, error) {
-	f, err := r.load(ctx, row)
-	if err != nil {
-		return Decision{}, err
+func (r *Reader) load(ctx context.Context, row core.Admission) (f file, err error) {
+	if f.said, err = r.store.Said(ctx, row.ID); err != nil {
+		return f, err
 	}
-	return Decide(row, f.said, f.calls, f.deliveries), nil
-}
-
-// Tail makes the rows that close the transcript of row, whose turn is abandoned; see Close. open: a call that must not be
-// repeated by itself may have had an effect.
-func (r *Reader) Tail(ctx context.Context, row core.Admission, started, closing string) (tail []core.Message, open bool, err error) {
-	f, err := r.load(ctx, row)
-	if err != nil {
-		return nil, false, err
+	if f.calls, err = r.store.Calls(ctx, row.ID); err != nil {
+		return f, err
 	}
-	d := Decide(row, f.said, f.calls, f.deliveries)
-	tail, _ = Close(row, f.said, f.calls, started, closing)
-	return tail, d.Case == Effects, nil
+	f.deliveries, err = r.store.Outbox().Of(ctx, row.ID)
+	return f, err
 }
 
-// load reads the evidence of row's chain, oldest first.
-func (r *Reader) load(ctx context.Context, row core.Admission) (file, error) {
-	var f file
-	for id := row.ID; id != ""; f.rows++ {
-		said, err := r.store.Said(ctx, id)
-		if err != nil {
-			return f, err
-		}
-		calls, err := r.store.Calls(ctx, id)
-		if err != nil {
-			return f, err
-		}
-		sent, err := r.store.Outbox().Of(ctx, id)
-		if err != nil {
-			return f, err
-		}
-		f.said = append(said, f.said...)
-		f.calls = append(unseen(calls, f.calls), f.calls...)
-		f.deliveries = append(sent, f.deliveries...)
-		if id == row.ID {
-			id = row.RetryOf
-			continue
-		}
-		if f.rows > r.o.Chain {
-			break
-		}
+// tries counts the rows that went on from one input up to row; it stops at the limit.
+func (r *Reader) tries(ctx context.Context, row core.Admission) (int, error) {
+	n := 1
+	for id := row.RetryOf; id != "" && n < r.o.Chain; n++ {
 		older, err := r.store.Admission(ctx, id)
 		if err != nil {
-			return f, err
+			return n, err
 		}
 		id = older.RetryOf
 	}
-	return f, nil
-}
-
-// unseen returns those of calls that are not among newer: a later row may have moved a call on.
-func unseen(calls, newer []core.Call) []core.Call {
-	return slices.DeleteFunc(calls, func(c core.Call) bool {
-		return slices.ContainsFunc(newer, func(n core.Call) bool { return n.ID == c.ID })
-	})
+	return n, nil
 }
 
 func newDeliveryID() core.DeliveryID { return core.DeliveryID(ulid.Make().String()) }

@@ -94,19 +94,8 @@ func (d *Desk) Ask(ctx context.Context, q core.Question) (core.Question, error) 
 	return d.wait(ctx, q, w)
 }
 
-// open stores a new question, or finds the open one about the same call.
+// open stores a new question, or gets the open one about the same call.
 func (d *Desk) open(ctx context.Context, q core.Question) (core.Question, error) {
-	if q.Ask.Call != "" {
-		open, err := d.rows.Asking(ctx, q.Conversation)
-		if err != nil {
-			return q, err
-		}
-		for _, o := range open {
-			if o.Ask.Call == q.Ask.Call && o.Ask.Kind == q.Ask.Kind {
-				return o, nil
-			}
-		}
-	}
 	now := time.Now()
 	if q.ID == "" {
 		q.ID = core.QuestionID(ulid.Make().String())

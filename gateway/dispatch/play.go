@@ -170,7 +170,7 @@ func (t *play) detached() (context.Context, context.CancelFunc) {
 
 // closeTail makes the tail of a turn that did not come back to do it.
 func (t *play) closeTail(end *ended) {
-	if !end.hung {
+	if !end.ours {
 		return
 	}
 	ctx, cancel := t.detached()
@@ -189,7 +189,9 @@ func (t *play) crashed(p any) (released, more bool, err error) {
 		return true, true, nil
 	}
 	t.live.Close()
-	s := core.Settlement{Outcome: o}
+	end := ended{ours: true, outcome: o}
+	t.closeTail(&end)
+	s := core.Settlement{Outcome: end.outcome, Tail: end.tail}
 	if d, owed := t.plain(o.Text); owed {
 		s.Deliveries = []core.Delivery{d}
 	}

@@ -142,7 +142,7 @@ func (d *Dispatcher) afterVisit(work context.Context, e *entry, v *visited, err 
 	case stop != nil && stop.Reason == core.ReasonShutdown:
 	case stop != nil:
 		d.stopWaiting(work, e, stop, v)
-	case err == nil:
+	case err == nil, core.Is(err, core.NotFound): // done, or the conversation is gone
 	case work.Err() != nil || core.Is(err, core.Stale):
 		v.at = time.Now().Add(jitter(time.Second))
 	case core.Is(err, core.Timeout) && isHeld(err):

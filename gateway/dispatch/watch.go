@@ -14,7 +14,7 @@ import (
 type ended struct {
 	outcome core.Outcome
 	tail    []core.Message
-	hung    bool // it did not come back; the outcome is ours
+	ours    bool // it did not come back to say how it ended; nobody closed its tail
 }
 
 // run starts the turn and watches it. The turn has a goroutine of its own because it may have to be left behind: one that
@@ -31,7 +31,7 @@ func (t *play) run(ctx context.Context, cancel context.CancelCauseFunc) ended {
 func (t *play) call(ctx context.Context, g *gate) (end ended) {
 	defer func() {
 		if p := recover(); p != nil {
-			end = ended{outcome: t.d.panicked(t.row(), p)}
+			end = ended{ours: true, outcome: t.d.panicked(t.row(), p)}
 		}
 	}()
 	in := turn.Input{Claim: t.claim, Fence: t.fence, Conversation: t.conv, Steer: g.steer, Active: g.active, Waiting: g.waiting}
@@ -90,7 +90,7 @@ func (t *play) await(ctx context.Context, done <-chan ended) ended {
 	case <-timer.C:
 	}
 	t.abandon(done, why)
-	return ended{hung: true, outcome: core.Outcome{Result: core.Interrupted, Reason: why, Text: reasonWords(why, t.d.cfg)}}
+	return ended{ours: true, outcome: core.Outcome{Result: core.Interrupted, Reason: why, Text: reasonWords(why, t.d.cfg)}}
 }
 
 // abandon leaves the turn behind and counts it until it comes back.
