@@ -21,7 +21,7 @@ type Spool struct {
 	max       int   // bytes for the model
 	limit     int64 // bytes for the file
 	mu        sync.Mutex
-	head      []byte // everything, while it fits max
+	head      []byte // the first max bytes
 	tail      []byte // the last bytes, once it does not
 	total     int64
 	file      *os.File
@@ -55,15 +55,17 @@ func (s *Spool) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.total += int64(len(p))
-	if !s.spilling && len(s.head)+len(p) <= s.max {
-		s.head = append(s.head, p...)
-		return len(p), nil
-	}
+	rest := p
 	if !s.spilling {
+		n := min(len(p), s.max-len(s.head))
+		s.head, rest = append(s.head, p[:n]...), p[n:]
+		if len(rest) == 0 {
+			return len(p), nil
+		}
 		s.spill()
 	}
-	s.keep(p)
-	if s.tail = append(s.tail, p...); len(s.tail) > 2*s.tailSpace {
+	s.keep(rest)
+	if s.tail = append(s.tail, rest...); len(s.tail) > 2*s.tailSpace {
 		s.tail = append(s.tail[:0], s.tail[len(s.tail)-s.tailSpace:]...)
 	}
 	return len(p), nil

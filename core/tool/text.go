@@ -41,12 +41,10 @@ func head(s string, max int) string {
 	return s[:max]
 }
 
-// tail returns the longest suffix of s that has at most max bytes and begins at a rune's beginning.
+// tail returns the longest suffix of s that has at most max bytes and begins at a rune's beginning, also when s itself
+// begins inside one.
 func tail(s string, max int) string {
-	if len(s) <= max {
-		return s
-	}
-	from := len(s) - max
+	from := len(s) - min(len(s), max)
 	for from < len(s) && !utf8.RuneStart(s[from]) {
 		from++
 	}
