@@ -1,0 +1,108 @@
+package adaptertest
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"bellhop/adapters"
+)
+
+// menu: commands are told to the platform; names it cannot take do not spoil the rest.
+func menu(r *rig) {
+	if !r.Caps().Menu {
+		return
+	}
+	items := []adapters.MenuItem{{Name: "new", About: "Start over"}, {Name: "allow", About: "Let somebody in", Admin: true},
+		{Name: "Not-A-Name", About: "x"}, {Name: "long", About: strings.Repeat("字", 500)}}
+	if err := r.caps.Menu.SetMenu(r.ctx(), items); err != nil {
+		r.t.Error(err)
+	}
+}
+
+// drafts: a growing answer is shown where the platform can, and told apart where it cannot.
+func drafts(r *rig) {
+	if !r.Caps().Draft {
+		return
+	}
+	for _, text := range []string{"one", "one two"} {
+		if err := r.caps.Drafter.Draft(r.ctx(), r.DM(), 7, adapters.Outgoing{Text: text, Live: true}); err != nil {
+			r.t.Error(err)
+		}
+	}
+	if all := r.Visible(r.DM()); len(all) != 0 {
+		r.t.Errorf("a draft is a message: %+v", all)
+	}
+	r.kind(r.caps.Drafter.Draft(r.ctx(), r.Group(), 7, adapters.Outgoing{Text: "x"}), adapters.Unsupported)
+}
+
+// probe: good credentials say who the bot is.
+func probe(r *rig) {
+	if !r.Caps().Probe {
+		return
+	}
+	if who, err := r.caps.Prober.Probe(r.ctx()); err != nil || !strings.Contains(who, strings.TrimPrefix(r.Bot(), "@")) {
+		r.t.Errorf("Probe is %q, %v", who, err)
+	}
+	r.Revoke()
+	_, err := r.caps.Prober.Probe(r.ctx())
+	r.kind(err, adapters.Auth)
+}
+
+// failures: every way a call fails has its kind, takes one call, and keeps secrets.
+func failures(r *rig) {
+	for _, tt := range []struct {
+		fail  Failure
+		want  adapters.ErrorKind
+		shown int
+	}{
+		{FailLimited, adapters.Limited, 0},
+		{FailServer, adapters.Temporary, 0},
+		{FailDrop, adapters.Ambiguous, 0},
+		{FailLost, adapters.Ambiguous, 1},
+		{FailMarkup, adapters.Markup, 0},
+		{FailForeign, adapters.Temporary, 0},
+	} {
+		before := len(r.Visible(r.DM()))
+		r.FailNext(tt.fail)
+		_, err := r.a.Send(r.ctx(), r.DM(), adapters.Outgoing{Text: "x"})
+		e := r.kind(err, tt.want)
+		r.clean(err)
+		if tt.fail == FailLimited && e.RetryAfter != 7*time.Second {
+			r.t.Errorf("wait is %v, want 7s", e.RetryAfter)
+		}
+		if n := len(r.Visible(r.DM())) - before; n != tt.shown {
+			r.t.Errorf("%s: %d messages came of it, want %d", tt.fail, n, tt.shown)
+		}
+	}
+	ctx, cancel := context.WithCancel(r.ctx())
+	cancel()
+	_, err := r.a.Send(ctx, r.DM(), adapters.Outgoing{Text: "x"})
+	r.kind(err, adapters.Temporary)
+	r.clean(err)
+}
+
+// clean asserts that an error holds no secret.
+func (r *rig) clean(err error) {
+	r.t.Helper()
+	for _, s := range r.Secrets() {
+		if err != nil && strings.Contains(err.Error(), s) {
+			r.t.Errorf("an error shows a secret: %s", strings.ReplaceAll(err.Error(), s, "********"))
+		}
+	}
+}
+
+// capabilities: what the adapter has is what its harness says, no more and no less.
+func capabilities(r *rig) {
+	c, want := r.caps, r.Caps()
+	got := Caps{Edit: c.Editor != nil, Delete: c.Deleter != nil, Typing: c.Typer != nil, React: c.Reactor != nil,
+		Upload: c.Uploader != nil, Fetch: c.Fetcher != nil, Press: c.Presser != nil, Menu: c.Menu != nil,
+		Mount: c.Mounter != nil, Probe: c.Prober != nil, Draft: c.Drafter != nil,
+		Threads: want.Threads, Replies: want.Replies, Buttons: want.Buttons}
+	if got != want {
+		r.t.Errorf("capabilities are %+v, want %+v", got, want)
+	}
+	if r.a.Name() == "" || r.a.Size("") != 0 || r.a.Size("abc") <= 0 {
+		r.t.Errorf("name %q, sizes %d and %d", r.a.Name(), r.a.Size(""), r.a.Size("abc"))
+	}
+}
