@@ -97,13 +97,18 @@ func object(raw json.RawMessage) bool {
 	return utf8.Valid(raw) && json.Unmarshal(raw, &o) == nil && o != nil
 }
 
-// alternates checks what some endpoints demand on top: the person begins, and no two messages of the person, or two
-// messages of the model, stand side by side.
-func alternates(r provider.Request) error {
+// Alternates checks what some endpoints demand on top: the person begins, and then they take turns; tool results stand
+// between two messages of the model.
+func Alternates(r provider.Request) error {
 	for i, m := range r.Messages {
-		if i == 0 && m.Role != core.RoleUser || i > 0 && m.Role != core.RoleTool && m.Role == r.Messages[i-1].Role {
-			return fmt.Errorf("messages[%d]: conversation roles must alternate user/assistant/user/assistant/...", i)
+		switch {
+		case i == 0 && m.Role != core.RoleUser:
+		case i > 0 && m.Role != core.RoleTool && m.Role == r.Messages[i-1].Role:
+		case i > 0 && m.Role == core.RoleUser && r.Messages[i-1].Role == core.RoleTool:
+		default:
+			continue
 		}
+		return fmt.Errorf("messages[%d]: conversation roles must alternate user/assistant/user/assistant", i)
 	}
 	return nil
 }

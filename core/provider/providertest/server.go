@@ -177,7 +177,7 @@ func (s *Server) check(req *Request) *refusal {
 	}
 	err := Legal(req.Request)
 	if err == nil && s.Alternate {
-		err = alternates(req.Request)
+		err = Alternates(req.Request)
 	}
 	if err != nil {
 		return &refusal{status: 400, typ: "invalid_request_error", text: err.Error()}
