@@ -3,6 +3,7 @@ package deliver
 import (
 	"cmp"
 	"context"
+	"strings"
 	"sync"
 	"time"
 
@@ -199,3 +200,23 @@ func cardButtons(q core.Question) []core.Button {
 }
 
 func nameOfPerson(q core.Question) string { return cmp.Or(q.ByName, string(q.By), "somebody") }
+
+// Replace puts text in the place of delivered messages of an admission whose first button's data begins with data; their
+// buttons go. It is a row like any other, so it happens in any case.
+func (m *Mouth) Replace(ctx context.Context, a core.AdmissionID, data, text string) error {
+	rows, err := m.cfg.Store.Of(ctx, a)
+	if err != nil {
+		return err
+	}
+	for _, d := range rows {
+		if len(d.Buttons) == 0 || !strings.HasPrefix(d.Buttons[0].Data, data) || d.State != core.DeliveryDelivered {
+			continue
+		}
+		err := m.Say(ctx, core.Delivery{Conversation: d.Conversation, Admission: a, Turn: d.Turn, Route: d.Route,
+			Text: d.Text + "\n\n" + text, Parts: slices.Clone(d.Parts)})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

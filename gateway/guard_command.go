@@ -1,0 +1,119 @@
+package gateway
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"bellhop/core"
+	"bellhop/gateway/command"
+)
+
+// commandTime bounds a command: it works on rows and memory, never on a turn.
+const commandTime = 10 * time.Second
+
+// guardCommand takes commands. A leading /name is one whether the platform marked it or not; one for another bot is not
+// ours; in a group that wants to be addressed a bare one is not either. An unknown command is answered, not passed on.
+func (g *Gateway) guardCommand(_ context.Context, a *Arrival) (Verdict, error) {
+	if a.In.Other {
+		return Drop, nil
+	}
+	if a.In.Command == "" {
+		name, args, ok := slash(a.In.Text)
+		if !ok {
+			return Pass, nil
+		}
+		a.In.Command, a.In.Args = name, args
+	}
+	if a.In.Group && a.Opts.RequireMention && !a.In.Mentioned {
+		return Drop, nil
+	}
+	if a.In.Album != "" { // the other pictures belong to the command
+		a.heard.add(a.album("command"), heardFor)
+	}
+	c := command.Call{By: a.By, Key: a.Key, Name: a.In.Command, Args: a.In.Args, Route: a.route(), Group: a.In.Group, Submission: a.submission()}
+	if s, busy, ok := g.cfg.Commands.Turn(c); ok {
+		a.In.Text, a.Busy = s.Text, busy
+		return Pass, nil
+	}
+	row, known := g.cfg.Commands.Find(a.In.Command)
+	a.rebind = known && row.Rebind
+	return a.command(g.run), nil
+}
+
+// slash reads "/name rest". A path (/etc/hosts) is no command.
+func slash(text string) (name, args string, ok bool) {
+	rest, ok := strings.CutPrefix(text, "/")
+	if !ok || rest == "" {
+		return "", "", false
+	}
+	end := strings.IndexFunc(rest, func(r rune) bool { return !isNameRune(r) })
+	if end < 0 {
+		end = len(rest)
+	}
+	name, args = rest[:end], rest[end:]
+	if name == "" || name[0] >= '0' && name[0] <= '9' || args != "" && !strings.ContainsRune(" \n\t", rune(args[0])) {
+		return "", "", false
+	}
+	return strings.ToLower(name), strings.TrimSpace(args), true
+}
+
+func isNameRune(r rune) bool {
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-'
+}
+
+// call is what a command is told about the arrival.
+func (g *Gateway) call(ctx context.Context, a *Arrival) (command.Call, error) {
+	c := command.Call{By: a.By, Key: a.Key, Name: a.In.Command, Args: a.In.Args, Route: a.route(), Group: a.In.Group, Submission: a.submission()}
+	conv, err := g.cfg.Store.Lookup(ctx, a.Key)
+	if err != nil && !core.Is(err, core.NotFound) {
+		return c, err
+	}
+	c.Conversation = conv
+	return c, nil
+}
+
+// run runs a command once its row is durable, and answers.
+func (g *Gateway) run(ctx context.Context, a *Arrival, adm core.Admitted) {
+	ctx, cancel := context.WithTimeout(ctx, commandTime)
+	defer cancel()
+	c, err := g.call(ctx, a)
+	var answer command.Answer
+	if err == nil {
+		answer, err = g.safely(ctx, c)
+	}
+	if err != nil {
+		g.fault(ctx, a, "command "+a.In.Command, err)
+		return
+	}
+	if answer.Submit != nil {
+		g.submit(ctx, a, answer)
+	}
+	if answer.Text != "" {
+		g.reply(ctx, a, core.Delivery{Text: answer.Text, Buttons: answer.Buttons, Conversation: adm.Admission.Conversation, Admission: adm.Admission.ID})
+	}
+}
+
+// safely runs a command; a panic in it is an error like any other.
+func (g *Gateway) safely(ctx context.Context, c command.Call) (answer command.Answer, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = core.Errorf("command "+c.Name, core.Internal, "panic: %v", p)
+		}
+	}()
+	return g.cfg.Commands.Run(ctx, c)
+}
+
+// submit admits the turn that a command asks for.
+func (g *Gateway) submit(ctx context.Context, a *Arrival, answer command.Answer) {
+	s := *answer.Submit
+	s.RequestID += "/turn" // the command itself has the plain one
+	turn := &Arrival{In: a.In, Platform: a.Platform, Opts: a.Opts, By: a.By, Key: a.Key, Busy: answer.Busy,
+		Entry: &core.Entry{By: a.By, Submission: s}, after: g.meet, heard: a.heard}
+	admitted, err := g.cfg.Desk.Admit(ctx, []core.Entry{*turn.Entry}, nil)
+	if err != nil {
+		g.fault(ctx, a, "admit", err)
+		return
+	}
+	g.settle(ctx, turn, admitted[0])
+}

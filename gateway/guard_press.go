@@ -1,0 +1,48 @@
+package gateway
+
+import (
+	"context"
+	"strings"
+
+	"bellhop/adapters"
+	"bellhop/core"
+	"bellhop/gateway/command"
+)
+
+// guardPress takes buttons, and the platform's own stop control. Neither waits for a turn: what they stand for may be what
+// the turn waits for.
+func (g *Gateway) guardPress(_ context.Context, a *Arrival) (Verdict, error) {
+	switch a.In.Kind {
+	case adapters.KindPress:
+		a.In.Text = a.In.Data
+		return a.command(g.press), nil
+	case adapters.KindStop:
+		a.In.Command, a.In.Args, a.In.Text = "stop", "", "/stop"
+		return a.command(g.run), nil
+	}
+	return Pass, nil
+}
+
+// press does what a button stands for; the toast goes back with the acknowledgement.
+func (g *Gateway) press(ctx context.Context, a *Arrival, adm core.Admitted) {
+	ctx, cancel := context.WithTimeout(ctx, commandTime)
+	defer cancel()
+	call, err := g.call(ctx, a)
+	toast := ""
+	if err == nil {
+		toast, err = g.cfg.Commands.Press(ctx, call, a.In.Data)
+	}
+	if err != nil {
+		g.log.Info("a button could not be obeyed", "platform", a.Platform, "by", a.By.ID, "admission", adm.Admission.ID, "err", err)
+		a.Receipt.Answer = command.WordsFor(err, "").What
+		return
+	}
+	a.Receipt.Answer = toast
+	if rest, ok := strings.CutPrefix(a.In.Data, "fate:"); ok {
+		id, _, _ := strings.Cut(rest, ":")
+		text := toast + " (" + a.By.Name + ")"
+		if err := g.cfg.Mouth.Replace(ctx, core.AdmissionID(id), "fate:", text); err != nil {
+			g.log.Warn("the buttons of a settled turn could not be removed", "admission", id, "err", err)
+		}
+	}
+}
