@@ -2,10 +2,14 @@ package stream
 
 import (
 	"context"
+	"errors"
 	"log/slog"
+	"strings"
+	"sync"
 	"time"
 
 	"bellhop/core"
+	"bellhop/stream/markup"
 )
 
 // Mode is how a turn is shown while it runs.
@@ -17,20 +21,11 @@ const (
 	ModeOff    Mode = "off"    // the final only
 )
 
-// ToolDisplay is how tools show while they run.
-type ToolDisplay struct {
-	Off   bool
-	After time.Duration            // how long a tool runs before anything shows; default 1.2 s
-	Lines int                      // at most; default 4
-	Keep  bool                     // leave the status message at the end
-	Verb  func(tool string) string // what a person reads; default Verb
-}
-
 // ConsumerOptions say how one turn is painted; zero fields take the defaults.
 type ConsumerOptions struct {
 	Mode            Mode          // default edit
 	EditInterval    time.Duration // default 1 s
-	BufferThreshold int           // characters; default 40; lets an edit go earlier where Unlimited
+	BufferThreshold int           // bytes; default 40; lets an edit go earlier where Unlimited
 	Unlimited       bool          // edits cost nothing here
 	Cursor          string        // "" shows none
 	StopButton      *core.Button
@@ -38,42 +33,232 @@ type ConsumerOptions struct {
 	HideInterim     bool // text beside tool calls is replaced by what follows
 	Tools           ToolDisplay
 	Turn            core.TurnID // events of other turns are ignored; "" takes all
-	// OnPart is told the messages of the answer whenever that list changes, so that it can be recorded. It may block.
+	// OnPart is told the messages of the answer whenever that list changes, so that it can be recorded; the status message
+	// is the last of them, with Hash StatusHash. While a final is on its way its part has Sent raised and no Ref. It is
+	// called between two calls of the Surface and may block.
 	OnPart func(parts []core.Part)
 	Adopt  []core.Part // messages of an earlier attempt
 	Log    *slog.Logger
 }
 
-// Consumer paints one turn onto one Surface.
+func (o ConsumerOptions) defaults() ConsumerOptions {
+	if o.Mode == "" {
+		o.Mode = ModeEdit
+	}
+	if o.EditInterval <= 0 {
+		o.EditInterval = time.Second
+	}
+	if o.BufferThreshold <= 0 {
+		o.BufferThreshold = 40
+	}
+	if o.Tools.After <= 0 {
+		o.Tools.After = 1200 * time.Millisecond
+	}
+	if o.Tools.Lines <= 0 {
+		o.Tools.Lines = 4
+	}
+	if o.Tools.Verb == nil {
+		o.Tools.Verb = Verb
+	}
+	o.Tools.Off = o.Tools.Off || o.Mode != ModeEdit
+	if o.OnPart == nil {
+		o.OnPart = func([]core.Part) {}
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
+
+// phase is how far the turn is.
+type phase uint8
+
+const (
+	live      phase = iota // news changes what is shown
+	ended                  // the text is complete, the commit is pending
+	finishing              // Finish has it; Run is done
+	over                   // abandoned: nothing is sent any more
+)
+
+// Consumer paints one turn onto one Surface. On, End, Stands and Abandon may be called from anywhere and never block; Run
+// and Finish talk to the Surface, never both at a time.
 type Consumer struct {
-	s Surface
-	o ConsumerOptions
+	o     ConsumerOptions
+	kick  chan struct{}
+	token chan struct{} // whoever holds it may talk to the Surface and owns p
+
+	mu     sync.Mutex // guards what was said
+	phase  phase
+	script script
+	tools  tools
+
+	p *painter
 }
 
 // NewConsumer makes one; Run paints.
-func NewConsumer(s Surface, o ConsumerOptions) *Consumer { return &Consumer{s: s, o: o} }
+func NewConsumer(s Surface, o ConsumerOptions) *Consumer {
+	o = o.defaults()
+	return &Consumer{o: o, kick: make(chan struct{}, 1), token: make(chan struct{}, 1), tools: tools{o: o.Tools},
+		p: newPainter(s, o)}
+}
 
-// On takes an event of the turn; it never blocks.
-func (c *Consumer) On(e core.Event) {}
+// On takes an event of the turn.
+func (c *Consumer) On(e core.Event) {
+	if c.o.Turn != "" && e.Turn != c.o.Turn {
+		return
+	}
+	c.mu.Lock()
+	changed := c.phase == live && c.o.Mode != ModeOff && c.script.take(e, c.o.HideInterim)
+	changed = c.phase == live && !c.o.Tools.Off && c.tools.take(e, time.Now()) || changed
+	c.mu.Unlock()
+	if changed {
+		c.wake()
+	}
+}
 
-// Run paints until Finish or Abandon was called, the target is dead, or ctx ends.
-func (c *Consumer) Run(ctx context.Context) error { <-ctx.Done(); return nil }
+func (c *Consumer) wake() {
+	select {
+	case c.kick <- struct{}{}:
+	default:
+	}
+}
 
-// End says that text is the whole answer, about to be committed. Run shows all of it at once.
-func (c *Consumer) End(text string) {}
+// End says that text is the whole answer, about to be committed: the authority over what the stream brought. Run shows
+// all of it at once. A Stop button stays if it was shown already. Where messages cannot be edited nothing is shown before
+// Finish.
+func (c *Consumer) End(text string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.phase != live {
+		return
+	}
+	c.phase = ended
+	c.script.last().set(text, true)
+	c.script.rev++
+	c.wake()
+}
 
-// Stands returns what the answer of an interrupted or failed turn should be: what was shown so far and below it the notice.
-func (c *Consumer) Stands(notice string) string { return notice }
+// Stands returns what the answer of an interrupted or failed turn should be, so that nothing a person has seen is
+// overwritten: the text under way, and the notice below it. Give it to End and Finish.
+func (c *Consumer) Stands(notice string) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	text := strings.TrimSpace(c.script.last().text())
+	switch {
+	case text == "" || strings.HasPrefix(notice, text):
+		return notice
+	case strings.TrimSpace(notice) == "":
+		return markup.CloseFence(text)
+	}
+	return markup.CloseFence(text) + "\n\n" + notice
+}
 
-// Finish makes what is visible equal to final, without cursor and Stop, and returns the messages that show it. It works
-// with and without Run. MEDIA: lines of final are left out; see Extract.
-func (c *Consumer) Finish(ctx context.Context, final string) ([]core.Part, error) { return nil, nil }
+// Abandon stops for good: the lease is lost, nothing more is sent. A call that is on its way ends with its context.
+func (c *Consumer) Abandon() {
+	c.mu.Lock()
+	c.phase = over
+	c.mu.Unlock()
+	c.wake()
+}
 
-// Abandon stops for good: nothing more is sent.
-func (c *Consumer) Abandon() {}
+// Run paints until Finish or Abandon was called or ctx ends. ErrDead: the target is gone.
+func (c *Consumer) Run(ctx context.Context) error {
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	for {
+		at, done := c.next()
+		if done {
+			return nil
+		}
+		wait := time.Until(at)
+		if !at.IsZero() && wait <= 0 {
+			if err := c.step(ctx); errors.Is(err, ErrDead) {
+				return err
+			}
+			if ctx.Err() != nil {
+				return nil
+			}
+			continue
+		}
+		var fire <-chan time.Time
+		if !at.IsZero() {
+			timer.Reset(wait)
+			fire = timer.C
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-c.kick:
+		case <-fire:
+		}
+	}
+}
 
-// Hash is what core.Part.Hash holds for a message that shows v.
-func Hash(v View) string { return "" }
+// next is when there is something to paint; the zero time when nothing waits.
+func (c *Consumer) next() (at time.Time, done bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.phase >= finishing {
+		return at, true
+	}
+	return c.p.due(&c.script, &c.tools, c.phase == ended), false
+}
 
-// Extract takes the MEDIA: lines, and the caption line below each, out of an answer.
-func Extract(md string) (text string, media []core.Media) { return md, nil }
+// step paints once.
+func (c *Consumer) step(ctx context.Context) error {
+	if !c.acquire(ctx) {
+		return nil
+	}
+	defer c.release()
+	return c.p.paint(ctx, c)
+}
+
+func (c *Consumer) acquire(ctx context.Context) bool {
+	select {
+	case c.token <- struct{}{}:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func (c *Consumer) release() { <-c.token }
+
+// scene is what there is to paint now.
+type scene struct {
+	block  *block // nil: no text yet
+	text   string
+	sealed bool
+	reset  int
+	more   bool // text follows in a later block
+	ended  bool
+	rev    int
+	status string // "" when no tool runs
+	tools  int    // revision of status
+	over   bool   // nothing may be painted any more
+}
+
+// scene looks at the first block that is not painted for good.
+func (c *Consumer) scene() scene {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := scene{ended: c.phase == ended, over: c.phase >= finishing, rev: c.script.rev, tools: c.tools.rev}
+	if len(c.script.blocks) > 0 {
+		b := c.script.blocks[0]
+		s.block, s.text, s.sealed, s.reset = b, b.text(), b.sealed, b.reset
+		s.more = len(c.script.blocks) > 1
+	}
+	if at := c.tools.due(); !at.IsZero() && !time.Now().Before(at) || c.p.status.Ref != "" {
+		s.status = c.tools.text()
+	}
+	return s
+}
+
+// painted takes the first block off: it stands for good.
+func (c *Consumer) painted(b *block) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.script.blocks) > 0 && c.script.blocks[0] == b {
+		c.script.blocks = c.script.blocks[1:]
+	}
+}

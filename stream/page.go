@@ -72,6 +72,17 @@ func (p *page) outdent(rest string, in carry) {
 	p.text = b.String()
 }
 
+// pastCloser skips the line that closes a code block at end: the piece before has it already, and an empty block would be
+// opened for it.
+func (p *page) pastCloser(end int) int {
+	l := p.lineAt(end)
+	if l.start == end && l.kind == markup.FenceLine && l.state.Fence() != nil {
+		line, _, _ := strings.Cut(p.text[end:], "\n")
+		return min(end+len(line)+1, len(p.text))
+	}
+	return end
+}
+
 // outdents is how far the code at end was moved, if it is still the block with which the page began.
 func (p *page) outdents(end int) int {
 	for i, l := range p.lines {

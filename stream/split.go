@@ -10,14 +10,19 @@ import "strings"
 //
 // size should grow with its argument; max should be large against one grapheme. A text that shows nothing has no pieces.
 func Split(md string, max int, size func(string) int) []string {
-	var pieces []string
-	k, in := cutter{max, size}, carry{}
-	for md != "" {
-		p, n, next := k.cut(md, in)
+	return cutter{max, size}.all(md, carry{})
+}
+
+// all cuts a text that begins after a piece that left in.
+func (k cutter) all(md string, in carry) (pieces []string) {
+	for strings.TrimSpace(md) != "" {
+		var p string
+		var n int
+		p, n, in = k.cut(md, in)
 		if strings.TrimSpace(p) != "" {
 			pieces = append(pieces, p)
 		}
-		md, in = md[n:], next
+		md = md[n:]
 	}
 	return pieces
 }
@@ -61,6 +66,7 @@ func (k cutter) fit(p *page, end int) (piece string, at int, out carry) {
 		c := p.choose(end)
 		piece = p.at(c.end, c.suffix)
 		if end <= p.least() || k.size(piece) <= k.max {
+			c.end = p.pastCloser(c.end)
 			return piece, c.end, k.carry(p, c)
 		}
 		end = max(p.runeStart(end-1-end/16), p.least())

@@ -65,7 +65,9 @@ func TestSplitCases(t *testing.T) {
 	}
 }
 
-func equal(a, b []string) bool { return len(a) == len(b) && strings.Join(a, "\x00") == strings.Join(b, "\x00") }
+func equal(a, b []string) bool {
+	return len(a) == len(b) && strings.Join(a, "\x00") == strings.Join(b, "\x00")
+}
 
 func checkPieces(t *testing.T, md string, pieces []string, max int) {
 	t.Helper()

@@ -2,6 +2,8 @@ package stream
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"time"
 
@@ -31,14 +33,29 @@ type Surface interface {
 
 // What a Surface may answer. They can be wrapped.
 var (
-	ErrGone    = errors.New("stream: the message is gone")        // edit or delete: it is not there any more
-	ErrDead    = errors.New("stream: the target is gone")         // blocked, kicked, deleted: nothing can be said there
-	ErrSkip    = errors.New("stream: preview dropped")            // the budget is kept for something more important
-	ErrTooLong = errors.New("stream: the message is too long")    // Size was mistaken: cut it shorter
-	ErrLagged  = errors.New("stream: the subscriber fell behind") // of Subscription.Next: use Since, then go on
+	ErrGone      = errors.New("stream: the message is gone")        // edit or delete: it is not there any more
+	ErrDead      = errors.New("stream: the target is gone")         // blocked, kicked, deleted: nothing can be said there
+	ErrSkip      = errors.New("stream: preview dropped")            // the budget is kept for something more important
+	ErrTooLong   = errors.New("stream: the message is too long")    // Size was mistaken: cut it shorter
+	ErrAbandoned = errors.New("stream: abandoned")                  // of Consumer.Finish: the right to speak was lost
+	ErrLagged    = errors.New("stream: the subscriber fell behind") // of Subscription.Next: use Since, then go on
 )
 
 // Wait is the refusal of a platform until a time; nothing is called before it.
 type Wait struct{ Until time.Time }
 
 func (w *Wait) Error() string { return "stream: wait until " + w.Until.Format(time.RFC3339) }
+
+// StatusHash is the Hash of a part that is a status message: it is not part of the answer, and is deleted by whoever
+// adopts it.
+const StatusHash = "status"
+
+// Hash is what core.Part.Hash holds for a message that shows v: its text and its buttons.
+func Hash(v View) string {
+	h := sha256.New()
+	h.Write([]byte(v.Text)) // never fails
+	for _, b := range v.Buttons {
+		h.Write([]byte("\x00" + b.Label + "\x00" + b.Data))
+	}
+	return hex.EncodeToString(h.Sum(nil)[:12])
+}
