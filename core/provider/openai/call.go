@@ -2,6 +2,7 @@ package openai
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -19,6 +20,7 @@ const (
 	maxProblem = 64 << 10 // bytes of an error body that are read
 	tailWait   = 5 * time.Second
 	drainWait  = 50 * time.Millisecond
+	endMark    = "[DONE]"
 )
 
 // call is one model call.
@@ -36,8 +38,8 @@ type call struct {
 	model        string
 	finish       string // the endpoint's word; empty: not yet
 	usage        *usage
-	sent, got    int // bytes, for an estimate where usage is not told
-	shown, mused int // bytes of text and reasoning
+	sent, got    int // bytes of the request and of the reply
+	shown, mused int // bytes of text and of reasoning
 }
 
 // run makes the call and hands out its parts. The error is a *provider.Error.
@@ -100,7 +102,7 @@ func (c *call) stream(src io.Reader, w *watch) error {
 			return err
 		case len(data) == 0:
 			continue
-		case string(data) == "[DONE]":
+		case string(data) == endMark:
 			return nil
 		}
 		if c.got += len(data); c.got > maxReply {
@@ -147,11 +149,14 @@ func (c *call) lines(data []byte, err error) error {
 	}
 	for line := range bytes.SplitSeq(data, []byte{'\n'}) {
 		line = bytes.TrimSpace(line)
-		if len(line) == 0 || string(line) == "[DONE]" {
-			continue
-		}
-		if err := c.event(line, false); err != nil {
-			return err
+		switch {
+		case len(line) == 0:
+		case string(line) == endMark:
+			c.finish = cmp.Or(c.finish, "stop")
+		default:
+			if err := c.event(line, false); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

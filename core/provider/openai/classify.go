@@ -143,7 +143,9 @@ func (p *problem) read(raw json.RawMessage) {
 	if o.Metadata.Raw != "" {
 		p.text += ": " + o.Metadata.Raw
 	}
-	p.code = strings.Trim(string(o.Code), `"`)
+	if isSet(o.Code) {
+		p.code = strings.Trim(string(o.Code), `"`)
+	}
 	if n, err := strconv.Atoi(p.code); err == nil && n >= 400 && n < 600 && p.status < 400 {
 		p.status = n
 	}
