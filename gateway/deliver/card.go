@@ -3,6 +3,7 @@ package deliver
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 	"sync"
 	"time"

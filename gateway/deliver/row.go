@@ -2,6 +2,7 @@ package deliver
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -48,7 +49,7 @@ func (m *Mouth) write(ctx context.Context, d core.Delivery, marked bool) error {
 	}
 	w := &writer{m: m, c: c, d: d, p: priorityOf(d.Kind), to: targetOf(d.Route), max: c.limits.Text,
 		bare: c.lacks(d.Route.Chat, lackButtons), marked: marked}
-	w.d.Parts = append([]core.Part(nil), d.Parts...)
+	w.d.Parts = slices.Clone(d.Parts)
 	return w.finish(ctx, w.all(ctx))
 }
 
@@ -61,6 +62,9 @@ func priorityOf(k core.DeliveryKind) priority {
 
 // all shows every message of the row in order: those that are there are edited where they differ, the others are made.
 func (w *writer) all(ctx context.Context) error {
+	if err := w.status(ctx); err != nil {
+		return err
+	}
 	for tries := 0; ; tries++ {
 		err := w.texts(ctx)
 		if err == nil {
@@ -93,7 +97,7 @@ func (w *writer) texts(ctx context.Context) error {
 			v.Buttons = w.d.Buttons
 		}
 		if i == w.textParts() {
-			w.d.Parts = append(w.d.Parts[:i:i], append([]core.Part{{}}, w.d.Parts[i:]...)...)
+			w.d.Parts = slices.Insert(w.d.Parts, i, core.Part{})
 		}
 		if err := w.part(ctx, i, v); err != nil {
 			return err
@@ -261,26 +265,45 @@ func (w *writer) textParts() int {
 	return len(w.d.Parts)
 }
 
+// status removes the message that told what tools did, which a turn that was cut off left behind.
+func (w *writer) status(ctx context.Context) error {
+	for i := len(w.d.Parts) - 1; i >= 0; i-- {
+		if w.d.Parts[i].Hash == stream.StatusHash {
+			if err := w.remove(ctx, i); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // surplus removes messages of a preview that was longer than what is left to say.
 func (w *writer) surplus(ctx context.Context) error {
 	want := len(w.chunks())
 	for w.textParts() > want {
-		i := w.textParts() - 1
-		if ref := w.d.Parts[i].Ref; ref != "" && w.c.caps.Deleter != nil && !w.c.lacks(w.to.Chat, lackDelete) {
-			err := w.c.wait(ctx, w.to, w.p, patience)
-			if err == nil {
-				err = w.c.deleteNow(ctx, w.to, adapters.Ref(ref))
-			}
-			switch kindOf(err) {
-			case none, adapters.Gone:
-			case adapters.Unsupported:
-				w.c.learn(w.to.Chat, lackDelete)
-			default:
-				return err
-			}
+		if err := w.remove(ctx, w.textParts()-1); err != nil {
+			return err
 		}
-		w.d.Parts = append(w.d.Parts[:i:i], w.d.Parts[i+1:]...)
 	}
+	return nil
+}
+
+// remove deletes message i where the platform can, and forgets it.
+func (w *writer) remove(ctx context.Context, i int) error {
+	if ref := w.d.Parts[i].Ref; ref != "" && w.c.caps.Deleter != nil && !w.c.lacks(w.to.Chat, lackDelete) {
+		err := w.c.wait(ctx, w.to, w.p, patience)
+		if err == nil {
+			err = w.c.deleteNow(ctx, w.to, adapters.Ref(ref))
+		}
+		switch kindOf(err) {
+		case none, adapters.Gone:
+		case adapters.Unsupported:
+			w.c.learn(w.to.Chat, lackDelete)
+		default:
+			return err
+		}
+	}
+	w.d.Parts = slices.Delete(w.d.Parts, i, i+1)
 	return nil
 }
 

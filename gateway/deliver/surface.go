@@ -3,6 +3,7 @@ package deliver
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -25,19 +26,27 @@ const fenceEvery = 30 * time.Second
 func (s *surface) Size(md string) int { return s.c.adapter.Size(md) }
 
 // Max leaves no room for the mark of a repeat: a live message is never repeated, that is the outbox's.
-func (s *surface) Max() int { return s.c.limits.Text }
+func (s *surface) Max() int {
+	if n := s.c.limits.Text; n > 0 {
+		return n
+	}
+	return math.MaxInt
+}
 
-// Post creates a message.
+// Post creates a message. That a preview is about to be made is recorded here; of a final the stream has told it already.
 func (s *surface) Post(ctx context.Context, v stream.View) (string, error) {
 	if !s.start(ctx, v.Final) {
 		return "", stream.ErrSkip
 	}
-	defer s.done()
 	if err := s.allow(ctx, v.Final); err != nil {
+		s.done(posted)
 		return "", s.answer(err)
 	}
-	if err := s.mark(ctx); err != nil {
-		return "", fmt.Errorf("%w: %w", stream.ErrSkip, err)
+	if !v.Final {
+		if err := s.store(ctx); err != nil {
+			s.done(posted)
+			return "", fmt.Errorf("%w: %w", stream.ErrSkip, err)
+		}
 	}
 	crash.Point(crash.BeforeSend)
 	var ref adapters.Ref
@@ -46,38 +55,48 @@ func (s *surface) Post(ctx context.Context, v stream.View) (string, error) {
 		ref, err = s.c.sendNow(ctx, s.target(), m)
 		return err
 	})
-	if err != nil {
-		if kindOf(err) != adapters.Ambiguous {
-			s.unmark(ctx)
+	switch {
+	case err == nil:
+		crash.Point(crash.AfterSend)
+		s.done(posted)
+		return string(ref), nil
+	case kindOf(err) == adapters.Ambiguous:
+		s.done(lost)
+	default:
+		s.done(posted)
+		if !v.Final {
+			s.note(ctx)
 		}
-		return "", s.answer(err)
 	}
-	crash.Point(crash.AfterSend)
-	s.sent(ref, v)
-	return string(ref), nil
+	return "", s.answer(err)
 }
+
+// fate is how a post ended.
+type fate bool
+
+const (
+	posted fate = false // there is a message, or certainly none
+	lost   fate = true  // nobody knows
+)
 
 // start reports whether a message may be made now: not before the commit once the text has ended unseen, and not while the
 // fate of another one is unknown.
 func (s *surface) start(ctx context.Context, final bool) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.posted = context.WithoutCancel(ctx)
-	if s.closed && !final || s.held || s.unknownFate() {
+	if s.closed && !final || s.held || s.lost {
 		return false
 	}
 	s.posting = true
+	s.under = context.WithoutCancel(ctx)
 	return true
 }
 
-func (s *surface) unknownFate() bool {
-	return slices.ContainsFunc(s.row.Parts, func(p core.Part) bool { return p.Ref == "" && p.Sent > 0 })
-}
-
-func (s *surface) done() {
+func (s *surface) done(f fate) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.posting = false
+	s.lost = s.lost || f == lost
 }
 
 // Edit changes a message.
@@ -196,7 +215,7 @@ func (s *surface) move(ctx context.Context, to string) error {
 
 // answer is what the stream understands of err.
 func (s *surface) answer(err error) error {
-	switch k := kindOf(err); k {
+	switch kindOf(err) {
 	case none:
 		return nil
 	case kindLater:
@@ -205,60 +224,40 @@ func (s *surface) answer(err error) error {
 		return &stream.Wait{Until: time.Now().Add(retryAfter(err))}
 	case adapters.Temporary:
 		return &stream.Wait{Until: time.Now().Add(firstPause)}
-	case adapters.Gone, adapters.NoTarget, adapters.TooLong, adapters.Empty, adapters.Ambiguous, kindStore:
-		return fmt.Errorf("%w: %w", map[adapters.ErrorKind]error{
-			adapters.Gone: stream.ErrGone, adapters.NoTarget: stream.ErrDead, adapters.TooLong: stream.ErrTooLong,
-			adapters.Empty: stream.ErrSkip, adapters.Ambiguous: stream.ErrSkip, kindStore: stream.ErrSkip}[k], err)
+	case adapters.Gone:
+		return fmt.Errorf("%w: %w", stream.ErrGone, err)
+	case adapters.NoTarget:
+		return fmt.Errorf("%w: %w", stream.ErrDead, err)
+	case adapters.TooLong:
+		return fmt.Errorf("%w: %w", stream.ErrTooLong, err)
+	case adapters.Empty, adapters.Ambiguous, kindStore:
+		return fmt.Errorf("%w: %w", stream.ErrSkip, err)
 	}
 	return err
 }
 
-// mark stores that a message is about to be made.
-func (s *surface) mark(ctx context.Context) error {
-	s.mu.Lock()
-	s.row.Parts = append(s.row.Parts, core.Part{Sent: 1})
-	s.mu.Unlock()
-	err := s.store(ctx)
-	if err != nil {
-		s.mu.Lock()
-		s.row.Parts = s.row.Parts[:len(s.row.Parts)-1]
-		s.mu.Unlock()
-	}
-	return err
-}
-
-// unmark takes back a mark whose message was certainly not made.
-func (s *surface) unmark(ctx context.Context) {
-	s.mu.Lock()
-	s.row.Parts = s.row.Parts[:len(s.row.Parts)-1]
-	s.mu.Unlock()
-	if err := s.store(ctx); err != nil {
-		s.c.log.Warn("a preview's failure could not be recorded", "turn", s.fence.Turn, "err", err)
-	}
-}
-
-func (s *surface) sent(ref adapters.Ref, v stream.View) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.row.Parts[len(s.row.Parts)-1] = core.Part{Ref: string(ref), Hash: stream.Hash(v), Sent: 1}
-}
-
-// record stores the list of messages that show the answer. It is called by the stream right after the list changed.
+// record takes the list of messages that show the answer, and stores it.
 func (v *View) record(parts []core.Part) {
 	v.mu.Lock()
-	v.row.Parts = slices.Clone(parts)
-	for i := range v.row.Parts {
-		v.row.Parts[i].Sent = max(v.row.Parts[i].Sent, 1)
-	}
-	ctx := v.posted
+	v.row.Parts = parts
+	ctx := v.under
 	v.mu.Unlock()
-	if err := (*surface)(v).store(ctx); err != nil {
-		v.c.log.Warn("a preview could not be recorded", "turn", v.fence.Turn, "err", err)
+	if ctx == nil { // nothing was posted by this turn
+		return
 	}
+	(*surface)(v).note(ctx)
 	crash.Point(crash.MidStream)
 }
 
-// store writes the preview's row, which is made the first time.
+// note stores the row; that it could not be stored is only logged, because what is shown is shown.
+func (s *surface) note(ctx context.Context) {
+	if err := s.store(ctx); err != nil {
+		s.c.log.Warn("a live message could not be recorded", "turn", s.fence.Turn, "err", err)
+	}
+}
+
+// store writes the row of the live message, which is made the first time. A message that is being made, and one whose fate
+// is unknown, stand in it as a part without an id.
 func (s *surface) store(ctx context.Context) error {
 	s.mu.Lock()
 	fresh := s.row.ID == ""
@@ -266,11 +265,11 @@ func (s *surface) store(ctx context.Context) error {
 		a := s.claim.Admission
 		s.row.ID, s.row.Created = core.DeliveryID(ulid.Make().String()), time.Now()
 		s.row.Conversation, s.row.Admission, s.row.Turn = a.Conversation, a.ID, s.fence.Turn
-		s.row.Kind = core.DeliverPreview
+		s.row.Kind, s.row.State = core.DeliverPreview, core.DeliveryLive
 	}
-	s.row.State, s.row.Route = core.DeliveryLive, s.route
+	s.row.Route = s.route
 	row := s.row
-	row.Parts = slices.Clone(row.Parts)
+	row.Parts = (*View)(s).parts()
 	s.mu.Unlock()
 	if !fresh {
 		return s.m.cfg.Store.Save(ctx, row)
@@ -282,4 +281,19 @@ func (s *surface) store(ctx context.Context) error {
 		s.mu.Unlock()
 	}
 	return err
+}
+
+// parts are the messages as they are recorded. mu is held.
+func (v *View) parts() []core.Part {
+	parts := slices.Clone(v.row.Parts)
+	if (v.posting || v.lost) && !pending(parts) {
+		parts = append(parts, core.Part{Sent: 1})
+	}
+	return parts
+}
+
+// pending reports whether the last part is being made.
+func pending(parts []core.Part) bool {
+	n := len(parts)
+	return n > 0 && parts[n-1].Ref == "" && parts[n-1].Sent > 0
 }

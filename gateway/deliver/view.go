@@ -8,7 +8,9 @@ import (
 	"sync"
 	"time"
 
+	"bellhop/adapters"
 	"bellhop/core"
+	"bellhop/core/crash"
 	"bellhop/stream"
 
 	"github.com/oklog/ulid/v2"
@@ -37,17 +39,18 @@ type View struct {
 
 	mu      sync.Mutex
 	route   core.Route
-	row     core.Delivery // of the preview; it has no id until something is shown
-	posting bool
-	held    bool // the text ended before anything was shown: Settled shows it
-	marked  bool // the final's row is born as being sent, and the call is paid for
+	row     core.Delivery // of the live message; it has no id until something is shown
+	posting bool          // a message is being made
+	lost    bool          // the fate of one is unknown: no more previews, and the final says that it may be a repeat
+	held    bool          // the text ended before anything was shown: Settled shows it
+	marked  bool          // the final's row is born as being sent, and the call is paid for
 	closed  bool
 	asking  int
 	since   time.Time
 	typed   time.Time
 	checked time.Time       // when the fence was last known to hold
 	plain   bool            // the platform refused the markup of a preview
-	posted  context.Context // of the last post, without its end: what it made is recorded under it
+	under   context.Context // of the last post, without its end: what it made is recorded under it
 }
 
 // Open makes the live message of a turn that was just claimed.
@@ -60,12 +63,18 @@ func (m *Mouth) Open(ctx context.Context, claim core.Claim, f core.Fence) *View 
 		return v
 	}
 	if claim.Preview != nil {
-		v.row = *claim.Preview
-		v.row.Parts = slices.Clone(v.row.Parts)
+		v.adopt(claim.Preview)
 	}
 	v.paint = stream.NewConsumer((*surface)(v), v.options())
 	m.pulse.add(v)
 	return v
+}
+
+// adopt takes over the messages that an earlier attempt left behind. They get a row of this turn with the first change.
+func (v *View) adopt(d *core.Delivery) {
+	v.route = d.Route
+	v.row.Parts = slices.DeleteFunc(slices.Clone(d.Parts), func(p core.Part) bool { return p.Ref == "" })
+	v.lost = len(v.row.Parts) < len(d.Parts)
 }
 
 func (v *View) options() stream.ConsumerOptions {
@@ -134,7 +143,7 @@ func (v *View) End(text string) {
 		return
 	}
 	v.mu.Lock()
-	v.held = !v.posting && len(v.row.Parts) == 0
+	v.held = v.unseen()
 	held := v.held
 	v.mu.Unlock()
 	if !held {
@@ -142,13 +151,19 @@ func (v *View) End(text string) {
 	}
 }
 
+// unseen reports whether no message was made so far, as far as anybody knows. mu is held.
+func (v *View) unseen() bool { return !v.posting && !v.lost && len(v.row.Parts) == 0 }
+
 // Final returns the outbox row to settle the turn with. false: nothing is owed.
 func (v *View) Final(o core.Outcome) (core.Delivery, bool) {
 	if v.route.IsZero() {
 		return core.Delivery{}, false
 	}
+	if o.Result == core.Failed && v.claim.Admission.Submission.Display["author"] == "bot" {
+		return core.Delivery{}, false // bots are not told of failures: they would answer
+	}
 	v.mu.Lock()
-	shown := v.posting || len(v.row.Parts) > 0
+	shown := !v.unseen()
 	v.mu.Unlock()
 	text := o.Text
 	if shown && o.Result != core.Completed {
@@ -158,22 +173,31 @@ func (v *View) Final(o core.Outcome) (core.Delivery, bool) {
 	if text == "" && len(media) == 0 && !shown {
 		return core.Delivery{}, false
 	}
-	a, now := v.claim.Admission, time.Now()
-	d := core.Delivery{ID: core.DeliveryID(ulid.Make().String()), Conversation: a.Conversation, Admission: a.ID,
-		Turn: v.fence.Turn, Kind: core.DeliverFinal, State: core.DeliveryLive, Text: text, Media: media,
-		LiveUntil: now.Add(liveFor), Created: now}
+	return v.final(text, media), true
+}
+
+// final makes the row: the live message's own, if it has one. When nothing was shown and the call can be made right after
+// the commit, the row is born as being sent, so that the commit is the record of the attempt too.
+func (v *View) final(text string, media []core.Media) core.Delivery {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	d.Route, d.Parts = v.route, slices.Clone(v.row.Parts)
-	if v.c == nil {
-		return d, true
+	a, now := v.claim.Admission, time.Now()
+	v.row.LiveUntil = now.Add(liveFor)
+	d := core.Delivery{ID: v.row.ID, Conversation: a.Conversation, Admission: a.ID, Turn: v.fence.Turn,
+		Kind: core.DeliverFinal, State: core.DeliveryLive, Route: v.route, Text: text, Media: media, Parts: v.parts(),
+		LiveUntil: v.row.LiveUntil, Created: now}
+	if d.ID == "" {
+		d.ID = core.DeliveryID(ulid.Make().String())
 	}
-	v.held = !v.posting && len(v.row.Parts) == 0
+	if v.c == nil {
+		return d
+	}
+	v.held = v.unseen()
 	if v.held && text != "" && v.c.now(targetOf(v.route), forFinal) == nil {
 		v.marked = true
 		d.State, d.Parts = core.DeliverySending, []core.Part{{Sent: 1}}
 	}
-	return d, true
+	return d
 }
 
 // Settled finishes the message after the commit and marks the row. What the platform does not take now is left to the
@@ -184,53 +208,71 @@ func (v *View) Settled(ctx context.Context, d core.Delivery) error {
 		return v.m.write(ctx, d, false)
 	}
 	v.mu.Lock()
-	held, marked := v.held, v.marked
+	held, marked, unsure := v.held, v.marked, v.lost
 	v.mu.Unlock()
-	if held {
+	if held || unsure {
 		v.stop()
-		return v.m.write(ctx, d, marked)
+		return v.hand(ctx, d, marked)
 	}
 	parts, err := v.paint.Finish(ctx, d.Text)
 	v.stop()
-	return v.settle(ctx, d, parts, err)
+	v.mu.Lock()
+	v.row.Parts = parts
+	v.mu.Unlock()
+	return v.close(ctx, d, err)
 }
 
-// settle records a finished live message, or goes on where it could not be finished.
-func (v *View) settle(ctx context.Context, d core.Delivery, parts []core.Part, err error) error {
-	v.mu.Lock()
-	preview := v.row
-	if len(parts) == 0 { // nothing came of it: what is known is in the preview
-		parts = v.row.Parts
-	}
-	d.Route = v.route
-	v.mu.Unlock()
-	d.Parts = slices.Clone(parts)
-	now := time.Now()
-	if preview.ID != "" {
-		preview.State, preview.Done, preview.LiveUntil = core.DeliveryMoved, now, time.Time{}
-	}
-	if err == nil && len(d.Media) == 0 {
-		d.State, d.Done, d.LiveUntil = core.DeliveryDelivered, now, time.Time{}
-		return v.m.save(ctx, withPreview(d, preview)...)
-	}
+// close records what Finish did, or goes on where it could not.
+func (v *View) close(ctx context.Context, d core.Delivery, err error) error {
 	var wait *stream.Wait
-	if errors.As(err, &wait) {
-		d.State, d.NotBefore, d.LiveUntil = core.DeliveryOwed, wait.Until, time.Time{}
-		return v.m.save(ctx, withPreview(d, preview)...)
+	switch {
+	case err == nil && len(d.Media) == 0:
+		d.State, d.Done = core.DeliveryDelivered, time.Now()
+	case errors.As(err, &wait):
+		d.State, d.NotBefore = core.DeliveryOwed, wait.Until
+	case kindOf(err) == adapters.Ambiguous || kindOf(err) == adapters.Temporary:
+		d.State, d.NotBefore, d.Error = core.DeliveryOwed, time.Now().Add(firstPause), err.Error()
+	default:
+		return v.hand(ctx, d, false)
 	}
-	if preview.ID != "" {
-		if err := v.m.save(ctx, preview); err != nil {
+	v.mu.Lock()
+	d.Route, d.Parts, d.LiveUntil = v.route, v.parts(), time.Time{}
+	v.mu.Unlock()
+	if err := v.m.save(ctx, v.rows(d)...); err != nil {
+		return err
+	}
+	if d.State == core.DeliveryDelivered {
+		crash.Point(crash.AfterDelivered)
+	}
+	return nil
+}
+
+// hand goes on as the outbox does, with every fallback.
+func (v *View) hand(ctx context.Context, d core.Delivery, marked bool) error {
+	v.mu.Lock()
+	d.Route = v.route
+	if !marked {
+		d.Parts = v.parts()
+	}
+	v.mu.Unlock()
+	if rows := v.rows(d); len(rows) > 1 {
+		if err := v.m.save(ctx, rows[1]); err != nil {
 			return err
 		}
 	}
-	return v.m.write(ctx, d, false)
+	return v.m.write(ctx, d, marked)
 }
 
-func withPreview(d, preview core.Delivery) []core.Delivery {
-	if preview.ID == "" {
+// rows are d and, when the turn was settled with a row of its own, that of the live message, which is then over.
+func (v *View) rows(d core.Delivery) []core.Delivery {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.row.ID == "" || v.row.ID == d.ID {
 		return []core.Delivery{d}
 	}
-	return []core.Delivery{d, preview}
+	over := v.row
+	over.State, over.Done, over.LiveUntil = core.DeliveryMoved, time.Now(), time.Time{}
+	return []core.Delivery{d, over}
 }
 
 // Abandon ends the view: nothing more is sent. What was shown stays recorded for whoever goes on.
@@ -261,7 +303,7 @@ func (v *View) wantsTyping(now time.Time) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	every := max(v.c.caps.Typer.TypingFor()-time.Second, time.Second)
-	if v.closed || v.asking > 0 || len(v.row.Parts) > 0 || v.posting || v.held ||
+	if v.closed || v.asking > 0 || !v.unseen() || v.held ||
 		now.Sub(v.since) < typingAfter || now.Sub(v.typed) < every || v.c.lacks(v.route.Chat, lackTyping) {
 		return false
 	}
