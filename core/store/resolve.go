@@ -1,7 +1,9 @@
 package store
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"bellhop/core"
@@ -23,6 +25,7 @@ func (s *Store) Orphan(ctx context.Context, alive func(core.Holder) bool) (out [
 		}
 		return err
 	})
+	slices.SortFunc(out, func(a, b core.Admission) int { return cmp.Compare(a.Seq, b.Seq) })
 	return out, err
 }
 

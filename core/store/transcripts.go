@@ -157,12 +157,22 @@ func (w *writing) adopt(m *core.Message) (bool, error) {
 	if m.Role != core.RoleUser || m.Admission == "" {
 		return false, nil
 	}
-	stored, found, err := one(w.t, scanMessage, chain+selectMessages+`
-		WHERE m.role = 'user' AND m.admission <> '' AND m.admission IN (SELECT id FROM chain) ORDER BY m.id LIMIT 1`, m.Admission)
-	if found {
-		*m = stored
+	for id := m.Admission; id != ""; {
+		stored, found, err := one(w.t, scanMessage, selectMessages+` WHERE m.role = 'user' AND m.admission <> '' AND m.admission = ?`, id)
+		if err != nil {
+			return false, err
+		}
+		if found {
+			*m = stored
+			return true, nil
+		}
+		var before core.AdmissionID
+		if _, err := w.t.row(`SELECT retry_of FROM admissions WHERE id = ?`, id).scan(&before); err != nil {
+			return false, err
+		}
+		id = before
 	}
-	return found, err
+	return false, nil
 }
 
 func (w *writing) message(m *core.Message) error {
