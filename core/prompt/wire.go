@@ -16,7 +16,7 @@ const (
 	unknownResult = "[interrupted; outcome unknown: check before repeating this action]"
 	noOutput      = "(no output)"
 	noMessage     = "(no message)"
-	interrupted   = "[interrupted]"
+	interrupted   = "[interrupted by a new message]"
 	earlier       = "[the conversation began earlier]"
 )
 

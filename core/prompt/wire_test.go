@@ -86,7 +86,7 @@ func TestWire(t *testing.T) {
 		"no output":          {rows: []core.Message{person("go"), model("", "a"), result("a", "")}, want: "user go\nassistant +a\ntool(a) " + noOutput + "\n"},
 		"nothing":            {want: "user " + noMessage + "\n"},
 		"a picture, unseen":  {rows: []core.Message{shown}, want: "user what is it?\n[attached: photo cat.png, saved as media/cat.png]\n"},
-		"turns: two persons": {alternate: true, rows: []core.Message{person("a"), person("b"), model("c"), model("d", "t"), result("t", "T"), person("e")}, want: "user a\n\nb\nassistant c\n\nd +t\ntool(t) T\nassistant [interrupted]\nuser e\n"},
+		"turns: two persons": {alternate: true, rows: []core.Message{person("a"), person("b"), model("c"), model("d", "t"), result("t", "T"), person("e")}, want: "user a\n\nb\nassistant c\n\nd +t\ntool(t) T\nassistant " + interrupted + "\nuser e\n"},
 		"turns: begins late": {alternate: true, rows: []core.Message{model("a"), person("b")}, want: "user " + earlier + "\nassistant a\nuser b\n"},
 	} {
 		t.Run(name, func(t *testing.T) {

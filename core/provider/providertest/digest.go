@@ -54,10 +54,22 @@ func (d *Digest) Check(typ string, body []byte) error {
 	if err := json.Unmarshal(body, &v); err != nil {
 		return fmt.Errorf("we could not parse the JSON body of your request: %w", err)
 	}
-	return d.fit(s, v, "")
+	if m := d.fit(s, v, ""); m != nil {
+		return m
+	}
+	return nil
 }
 
-func (d *Digest) fit(s *shape, v any, at string) error {
+// misfit is a difference and the place of it.
+type misfit struct{ at, text string }
+
+func (m *misfit) Error() string { return strings.TrimPrefix(m.at, ".") + ": " + m.text }
+
+func differs(at, format string, args ...any) *misfit {
+	return &misfit{at, fmt.Sprintf(format, args...)}
+}
+
+func (d *Digest) fit(s *shape, v any, at string) *misfit {
 	for s.Ref != "" {
 		s = d.Types[s.Ref]
 	}
@@ -65,76 +77,74 @@ func (d *Digest) fit(s *shape, v any, at string) error {
 		if s.Null || s.Type == "" && len(s.Any) == 0 || slices.ContainsFunc(s.Any, func(a *shape) bool { return d.fit(a, nil, at) == nil }) {
 			return nil
 		}
-		return fmt.Errorf("%s: null is not allowed", at)
+		return differs(at, "null is not allowed")
 	}
 	if len(s.Any) > 0 {
 		return d.fitAny(s.Any, v, at)
 	}
 	if len(s.Enum) > 0 && !slices.Contains(s.Enum, v) {
-		return fmt.Errorf("%s: invalid value %v", at, v)
+		return differs(at, "invalid value %v", v)
 	}
 	switch t := v.(type) {
 	case map[string]any:
-		if s.Type != "object" {
-			break
+		if s.Type == "object" {
+			return d.fitObject(s, t, at)
 		}
-		return d.fitObject(s, t, at)
 	case []any:
-		if s.Type != "array" {
-			break
+		if s.Type == "array" {
+			return d.fitList(s, t, at)
 		}
-		if len(t) < s.MinItems {
-			return fmt.Errorf("%s: needs at least %d items", at, s.MinItems)
-		}
-		for i, x := range t {
-			if err := d.fit(s.Items, x, fmt.Sprintf("%s[%d]", at, i)); err != nil {
-				return err
-			}
-		}
-		return nil
+	}
+	if s.Type != "" && !scalar(s.Type, v) {
+		return differs(at, "invalid type: expected %s, got %T", s.Type, v)
+	}
+	return nil
+}
+
+// scalar reports whether a value that is neither an object nor a list has a type.
+func scalar(typ string, v any) bool {
+	switch t := v.(type) {
 	case string:
-		if s.Type == "string" {
-			return nil
-		}
+		return typ == "string"
 	case bool:
-		if s.Type == "boolean" {
-			return nil
-		}
+		return typ == "boolean"
 	case float64:
-		if s.Type == "number" || s.Type == "integer" && t == float64(int64(t)) {
-			return nil
+		return typ == "number" || typ == "integer" && t == float64(int64(t))
+	}
+	return false
+}
+
+func (d *Digest) fitList(s *shape, list []any, at string) *misfit {
+	if len(list) < s.MinItems {
+		return differs(at, "needs at least %d items", s.MinItems)
+	}
+	for i, x := range list {
+		if err := d.fit(s.Items, x, fmt.Sprintf("%s[%d]", at, i)); err != nil {
+			return err
 		}
 	}
-	if s.Type == "" {
-		return nil
-	}
-	return fmt.Errorf("%s: invalid type: expected %s, got %T", at, s.Type, v)
+	return nil
 }
 
 // fitAny tries the alternatives. The error is that of the one which came furthest.
-func (d *Digest) fitAny(list []*shape, v any, at string) error {
-	var worst error
+func (d *Digest) fitAny(list []*shape, v any, at string) *misfit {
+	var worst *misfit
 	for _, a := range list {
 		err := d.fit(a, v, at)
 		if err == nil {
 			return nil
 		}
-		if worst == nil || depth(err) > depth(worst) {
+		if worst == nil || len(err.at) > len(worst.at) {
 			worst = err
 		}
 	}
 	return worst
 }
 
-func depth(err error) int {
-	path, _, _ := strings.Cut(err.Error(), ":")
-	return len(path)
-}
-
-func (d *Digest) fitObject(s *shape, o map[string]any, at string) error {
+func (d *Digest) fitObject(s *shape, o map[string]any, at string) *misfit {
 	for _, r := range s.Required {
 		if _, ok := o[r]; !ok {
-			return fmt.Errorf("%s: missing required field %s", at, r)
+			return differs(at, "missing required field %s", r)
 		}
 	}
 	for k, x := range o {
@@ -143,7 +153,7 @@ func (d *Digest) fitObject(s *shape, o map[string]any, at string) error {
 			if s.Open || slices.Contains(extensions, k) {
 				continue
 			}
-			return fmt.Errorf("unrecognized request argument supplied: %s.%s", at, k)
+			return differs(at, "unrecognized request argument supplied: %s", k)
 		}
 		if err := d.fit(f, x, at+"."+k); err != nil {
 			return err

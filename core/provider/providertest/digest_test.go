@@ -99,6 +99,10 @@ func (g *generator) shape(s *schema) *shape {
 	switch {
 	case s == nil:
 		return new(shape)
+	case s.Ref != "" && s.Nullable:
+		plain := *s
+		plain.Nullable = false
+		return &shape{Any: []*shape{g.shape(&plain)}, Null: true}
 	case s.Ref != "":
 		return g.named(s.Ref[strings.LastIndexByte(s.Ref, '/')+1:])
 	case len(s.AllOf) > 0:

@@ -70,51 +70,9 @@ func testCalls(t *testing.T, k Kit) {
 		if d == ReasoningField || d == ReasoningDetails || d == ThinkTags || d == TypedParts {
 			continue
 		}
-		t.Run(fmt.Sprintf("dialect %q", d), func(t *testing.T) {
-			b := k.start(t)
-			want := []core.ToolCall{{ID: "call_a", Name: "read_file", Args: []byte(`{"path":"a"}`)},
-				{ID: "call_b", Name: "read_file", Args: []byte(`{"path":"b\n\"ü"}`)}}
-			if d == Legacy {
-				want = want[:1]
-			}
-			steps := []Step{In(d), Text("Let me look.")}
-			for _, c := range want {
-				steps = append(steps, Call(c.ID, c.Name, string(c.Args)))
-			}
-			r := b.must(t, steps...)
-			ids := map[string]bool{}
-			for i := range r.Calls {
-				ids[r.Calls[i].ID] = true
-				if d == NoID || d == Legacy {
-					r.Calls[i].ID = want[min(i, len(want)-1)].ID
-				}
-			}
-			if diff := cmp.Diff(want, r.Calls); diff != "" {
-				t.Error(diff)
-			}
-			if r.Text() != "Let me look." || r.Done.Finish != provider.FinishTools || len(ids) != len(want) || ids[""] {
-				t.Errorf("%q %+v %v", r.Text(), r.Done, ids)
-			}
-		})
+		t.Run(fmt.Sprintf("dialect %q", d), func(t *testing.T) { testDialect(t, k.start(t), d) })
 	}
-	t.Run("names come before the call is whole", func(t *testing.T) {
-		b := k.start(t)
-		b.server.Script(Reply{Call("c1", "look", `{"a":1}`), Call("c2", "find", `{}`)})
-		var order []string
-		for p, err := range b.provider.Stream(t.Context(), ask("x")) {
-			switch {
-			case err != nil:
-				t.Fatal(err)
-			case p.Naming != "":
-				order = append(order, "naming "+p.Naming)
-			case p.Call != nil:
-				order = append(order, "call "+p.Call.Name)
-			}
-		}
-		if diff := cmp.Diff([]string{"naming look", "naming find", "call look", "call find"}, order); diff != "" {
-			t.Error(diff)
-		}
-	})
+	t.Run("names come before the call is whole", func(t *testing.T) { testNaming(t, k.start(t)) })
 	t.Run("arguments that are no object", func(t *testing.T) {
 		for args, want := range map[string]string{
 			"": `{}`, "null": `{}`, `{"path":`: `"{\"path\":"`, `[1]`: `"[1]"`, `{"a":1}{"a":1}`: `"{\"a\":1}{\"a\":1}"`,
@@ -132,6 +90,53 @@ func testCalls(t *testing.T, k Kit) {
 			t.Errorf("a call of a cut stream was handed out: %v", r.Calls)
 		}
 	})
+}
+
+func testDialect(t *testing.T, b bench, d Dialect) {
+	t.Helper()
+	want := []core.ToolCall{{ID: "call_a", Name: "read_file", Args: []byte(`{"path":"a"}`)},
+		{ID: "call_b", Name: "read_file", Args: []byte(`{"path":"b\n\"ü"}`)}}
+	if d == Legacy {
+		want = want[:1]
+	}
+	steps := []Step{In(d), Text("Let me look.")}
+	for _, c := range want {
+		steps = append(steps, Call(c.ID, c.Name, string(c.Args)))
+	}
+	r := b.must(t, steps...)
+	ids := map[string]bool{}
+	for i := range r.Calls {
+		ids[r.Calls[i].ID] = true
+		if d == NoID || d == Legacy {
+			r.Calls[i].ID = want[min(i, len(want)-1)].ID
+		}
+	}
+	if diff := cmp.Diff(want, r.Calls); diff != "" {
+		t.Error(diff)
+	}
+	if r.Text() != "Let me look." || r.Done.Finish != provider.FinishTools || len(ids) != len(want) || ids[""] {
+		t.Errorf("%q %+v %v", r.Text(), r.Done, ids)
+	}
+}
+
+// testNaming: that a call is being written is told before the call is whole.
+func testNaming(t *testing.T, b bench) {
+	t.Helper()
+	b.server.Script(Reply{Call("c1", "look", `{"a":1}`), Call("c2", "find", `{}`)})
+	var order []string
+	for p, err := range b.provider.Stream(t.Context(), ask("x")) {
+		switch {
+		case err != nil:
+			t.Fatal(err)
+		case p.Naming != "":
+			order = append(order, "naming "+p.Naming)
+		case p.Call != nil:
+			order = append(order, "call "+p.Call.Name)
+		}
+	}
+	if diff := cmp.Diff([]string{"naming look", "naming find", "call look", "call find"}, order); diff != "" {
+		t.Error(diff)
+	}
 }
 
 func testReasoning(t *testing.T, k Kit) {
