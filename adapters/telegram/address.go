@@ -22,7 +22,10 @@ func namesSomebody(raw []byte) bool { return bytes.IndexByte(raw, '@') >= 0 }
 
 // address fills in the text, whether it speaks to the bot, and the command in it.
 func (me identity) address(in *adapters.Inbound, m *message, text string, entities []models.MessageEntity) {
-	units := utf16.Encode([]rune(text))
+	var units []uint16
+	if len(entities) > 0 {
+		units = utf16.Encode([]rune(text))
+	}
 	quoted := m.Forward != nil
 	in.Mentioned = !in.Group || in.Reply != nil && in.Reply.Own
 	var cut []models.MessageEntity
@@ -48,7 +51,10 @@ func (me identity) address(in *adapters.Inbound, m *message, text string, entiti
 			}
 		}
 	}
-	in.Text = strings.TrimSpace(without(units, cut))
+	if len(cut) > 0 {
+		text = without(units, cut)
+	}
+	in.Text = strings.TrimSpace(text)
 	if in.Kind == adapters.KindMessage && !quoted && !literal(entities) {
 		me.command(in)
 	}

@@ -18,7 +18,7 @@
 // Calls. Of go-telegram/bot the leaf types are used, and its multipart uploads. Its poller acknowledges before handling,
 // its webhook handler always answers 200, its errors lose codes, and one union variant it does not know makes a whole
 // update unreadable; so the loop, the handler, the envelope and the caller are ours. Calls go out as JSON: in
-// BenchmarkCall a sendMessage costs about half of what the library's form does. The library's calls run over the same
+// BenchmarkCall a sendMessage costs about a third of what the library's form does. The library's calls run over the same
 // caller, so there is one place that classifies (errors.go) and hides the token (call.go).
 //
 // A call without an answer is Temporary where nothing was sent, else Ambiguous: Telegram has no idempotency key. Sizes are

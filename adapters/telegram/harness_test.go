@@ -1,6 +1,8 @@
 package telegram_test
 
 import (
+	"errors"
+	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
@@ -29,7 +31,8 @@ type harness struct {
 }
 
 func newHarness(t *testing.T) *harness {
-	fake := telegramtest.New(telegramtest.Options{})
+	nowhere := tripper(func(*http.Request) (*http.Response, error) { return nil, errors.New("nobody is there") })
+	fake := telegramtest.New(telegramtest.Options{Hook: &http.Client{Transport: nowhere}})
 	client := telegramtest.Client(t, fake)
 	h := &harness{t: t, fake: fake, ann: fake.Person("Ann"), group: fake.Group("Ops"), forum: fake.Forum("Dev")}
 	h.dm, h.topic = fake.DM(h.ann), h.forum.Topic("builds")

@@ -8,8 +8,8 @@ import (
 	"bellhop/stream/markup"
 )
 
-// Parameters of the calls that make up most of the traffic. They go out as JSON, which costs half of the library's
-// multipart forms (BenchmarkSend).
+// Parameters of the calls that make up most of the traffic. They go out as JSON, which costs a third of the
+// library's multipart forms (BenchmarkCall).
 type (
 	sendMessage struct {
 		Chat    int64        `json:"chat_id"`

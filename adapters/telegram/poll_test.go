@@ -1,0 +1,445 @@
+package telegram_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"bellhop/adapters"
+	"bellhop/adapters/adaptertest"
+	"bellhop/adapters/telegram"
+	"bellhop/adapters/telegram/telegramtest"
+)
+
+// polling is a running adapter in a bubble.
+type polling struct {
+	*harness
+	in   *adaptertest.Inbox
+	a    adapters.Adapter
+	done chan error
+}
+
+// bubble runs f in a synctest bubble with an adapter that is not started yet.
+func bubble(t *testing.T, f func(t *testing.T, p *polling)) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &polling{harness: newHarness(t), in: adaptertest.NewInbox(), done: make(chan error, 1)}
+		a, err := p.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.a = a
+		f(t, p)
+	})
+}
+
+func (p *polling) start() {
+	ctx, cancel := context.WithCancel(p.t.Context())
+	ended := make(chan struct{})
+	go func() {
+		p.done <- p.a.Run(ctx, p.in)
+		close(ended)
+	}()
+	p.t.Cleanup(func() { cancel(); <-ended })
+	synctest.Wait()
+}
+
+func (p *polling) got(n int) []adapters.Inbound {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.t.Context(), time.Hour)
+	defer cancel()
+	all, err := p.in.Wait(ctx, n)
+	if err != nil || len(all) != n {
+		p.t.Fatalf("received %d acts, want %d", len(all), n)
+	}
+	return all
+}
+
+// health waits until the last Health satisfies f.
+func (p *polling) health(f func(error) bool) {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.t.Context(), time.Hour)
+	defer cancel()
+	if p.in.Until(ctx, f) != nil {
+		p.t.Fatalf("health never came: %v", p.in.Healths())
+	}
+}
+
+func healthy(err error) bool { return err == nil }
+
+// polls returns the offsets asked for, in order.
+func (p *polling) polls() []string {
+	var out []string
+	for _, c := range p.fake.Calls("getUpdates") {
+		out = append(out, c.Args["offset"])
+	}
+	return out
+}
+
+func TestPollAsksFor(t *testing.T) {
+	bubble(t, func(t *testing.T, p *polling) {
+		p.start()
+		p.dm.Say(p.ann, "one")
+		p.got(1)
+		synctest.Wait()
+		calls := p.fake.Calls("getUpdates")
+		if calls[0].Args["timeout"] != "0" || calls[1].Args["timeout"] != "50" || calls[0].Args["limit"] != "100" {
+			t.Errorf("first polls are %v and %v", calls[0].Args, calls[1].Args)
+		}
+		if want := `["message","edited_message","callback_query","my_chat_member","stopped_message_generation"]`; calls[0].Args["allowed_updates"] != want {
+			t.Errorf("allowed updates are %s", calls[0].Args["allowed_updates"])
+		}
+	})
+}
+
+// After a restart the stored place is asked for first, and the 100 to 105 of before do not come again (C062).
+func TestRestartGoesOn(t *testing.T) {
+	bubble(t, func(t *testing.T, p *polling) {
+		for range 6 {
+			p.dm.Say(p.ann, "x")
+		}
+		first := p.fake.Waiting()
+		if _, err := p.in.Receive(t.Context(), adapters.Batch{Cursor: "1004"}); err != nil {
+			t.Fatal(err)
+		}
+		p.start()
+		if got := p.got(3); got[0].ID != "1004" || first != 6 {
+			t.Errorf("first is %s", got[0].ID)
+		}
+		if p.polls()[0] != "1004" {
+			t.Errorf("offsets are %v", p.polls())
+		}
+	})
+}
+
+// One update that nobody can read holds nothing up, in a batch or alone.
+func TestPoisonedUpdate(t *testing.T) {
+	bubble(t, func(t *testing.T, p *polling) {
+		p.dm.Say(p.ann, "before")
+		p.fake.Inject(`{"message":{"message_id":"poison"}}`)
+		p.dm.Say(p.ann, "after")
+		p.start()
+		got := p.got(3)
+		if got[1].Kind != adapters.KindRaw || got[1].ID != "1002" || !strings.Contains(string(got[1].Raw), "poison") || got[2].Text != "after" {
+			t.Errorf("received %+v", got)
+		}
+		synctest.Wait()
+		if p.fake.Waiting() != 0 {
+			t.Error("the poisoned update was not acknowledged")
+		}
+	})
+}
+
+// Ids jump after a quiet week; exact ids count, not their order of magnitude.
+func TestIDsJump(t *testing.T) {
+	bubble(t, func(t *testing.T, p *polling) {
+		p.start()
+		p.dm.Say(p.ann, "one")
+		p.fake.SkipIDs(900_000_000)
+		p.dm.Say(p.ann, "two")
+		if got := p.got(2); got[1].ID != "900001002" {
+			t.Errorf("received %+v", got)
+		}
+	})
+}
+
+func TestConflictIsReportedAndBacksOff(t *testing.T) {
+	bubble(t, func(t *testing.T, p *polling) {
+		p.start()
+		p.health(healthy)
+		p.fake.Fail(telegramtest.Fault{Method: "getUpdates", Times: 4, Status: 409, Text: "Conflict: terminated by other getUpdates request; make sure that only one bot instance is running"})
+		p.fake.Cut()
+		p.health(func(err error) bool { return adapters.KindOf(err) == adapters.Conflict })
+		begin := time.Now()
+		p.health(healthy)
+		if waited := time.Since(begin); waited < 15*time.Second || waited > 5*time.Minute {
+			t.Errorf("four conflicts took %v", waited)
+		}
+	})
+}
+
+// A webhook that an earlier program left keeps every poll out until it is deleted; nothing waiting is dropped with it.
+func TestForgottenWebhook(t *testing.T) {
+	bubble(t, func(t *testing.T, p *polling) {
+		p.dm.Say(p.ann, "waiting")
+		c := telegramtest.Pipe(t, p.fake)
+		resp, err := c.Post("http://t/bot"+p.fake.Bot().Token+"/setWebhook", "application/json", strings.NewReader(`{"url":"http://gone.invalid/"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		p.start()
+		p.got(1)
+		if n := len(p.fake.Calls("deleteWebhook")); n != 1 {
+			t.Errorf("%d calls of deleteWebhook", n)
+		}
+	})
+}
+
+func TestPollHonoursRetryAfter(t *testing.T) {
+	bubble(t, func(t *testing.T, p *polling) {
+		p.fake.Fail(telegramtest.Fault{Method: "getUpdates", Status: 429, RetryAfter: 90})
+		begin := time.Now()
+		p.start()
+		p.health(healthy)
+		if waited := time.Since(begin); waited < 90*time.Second || waited > 2*time.Minute {
+			t.Errorf("polled again after %v, want 90 s", waited)
+		}
+	})
+}
+
+// A poll that hangs is noticed by its own age; afterwards a short poll finds out at once that the connection is back.
+func TestDeadPoll(t *testing.T) {
+	bubble(t, func(t *testing.T, p *polling) {
+		p.start()
+		p.health(healthy)
+		p.fake.Fail(telegramtest.Fault{Method: "getUpdates", Delay: time.Hour, Times: 3})
+		p.fake.Cut()
+		begin := time.Now()
+		p.health(func(err error) bool { return err != nil && strings.Contains(err.Error(), "no successful poll for 1") })
+		p.health(healthy)
+		if waited := time.Since(begin); waited > 3*time.Minute {
+			t.Errorf("back after %v", waited)
+		}
+		p.dm.Say(p.ann, "x")
+		p.got(1)
+	})
+}
+
+func TestOutageEndsWithinOnePause(t *testing.T) {
+	bubble(t, func(t *testing.T, p *polling) {
+		p.fake.Fail(telegramtest.Fault{Method: "getUpdates", Status: 502, Body: "<html>", Times: -1})
+		p.start()
+		down := time.Now()
+		p.health(func(error) bool { return time.Since(down) > 50*time.Minute })
+		n := len(p.fake.Calls("getUpdates"))
+		if n < 100 || n > 400 {
+			t.Errorf("%d polls in 50 minutes of outage", n)
+		}
+		p.fake.Heal()
+		up := time.Now()
+		p.health(healthy)
+		if waited := time.Since(up); waited > 46*time.Second {
+			t.Errorf("back after %v", waited)
+		}
+	})
+}
+
+// A store that fails keeps the update on the server's side too: a new process would get it again.
+func TestStoreFails(t *testing.T) {
+	bubble(t, func(t *testing.T, p *polling) {
+		p.in.FailWith(func() error { return errors.New("disk full") })
+		p.start()
+		p.dm.Say(p.ann, "x")
+		time.Sleep(time.Hour) // of the bubble
+		if p.fake.Waiting() != 1 {
+			t.Error("acknowledged although it was never stored")
+		}
+		for _, offset := range p.polls() {
+			if offset != "" {
+				t.Errorf("offset %s was sent", offset)
+			}
+		}
+		p.in.FailWith(nil)
+		p.got(1)
+	})
+}
+
+// Nothing waits for getMe but a group's message that names somebody; it then waits, and is not misread.
+func TestNameIsWaitedForOnlyWhereItMatters(t *testing.T) {
+	bubble(t, func(t *testing.T, p *polling) {
+		p.fake.Fail(telegramtest.Fault{Method: "getMe", Delay: 20 * time.Second})
+		begin := time.Now()
+		p.start()
+		p.dm.Say(p.ann, "hello")
+		p.got(1)
+		if waited := time.Since(begin); waited != 0 {
+			t.Errorf("a plain message waited %v", waited)
+		}
+		p.group.Say(p.ann, "@bell_bot hello")
+		if in := p.got(2)[1]; !in.Mentioned || time.Since(begin) != 20*time.Second {
+			t.Errorf("mentioned %v after %v", in.Mentioned, time.Since(begin))
+		}
+	})
+}
+
+func TestNameCannotBeLearnedYet(t *testing.T) {
+	bubble(t, func(t *testing.T, p *polling) {
+		p.fake.Fail(telegramtest.Fault{Method: "getMe", Status: 500, Times: 4})
+		p.start()
+		p.group.Say(p.ann, "@bell_bot hello")
+		if in := p.got(1)[0]; !in.Mentioned || in.Text != "hello" {
+			t.Errorf("received %+v", in)
+		}
+	})
+}
+
+func TestRunEnds(t *testing.T) {
+	for name, tt := range map[string]struct {
+		fault telegramtest.Fault
+		want  adapters.ErrorKind
+	}{
+		"revoked":     {telegramtest.Fault{Method: "getUpdates", Status: 401}, adapters.Auth},
+		"wrong token": {telegramtest.Fault{Method: "getUpdates", Status: 404}, adapters.Misuse},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, p *polling) {
+				p.fake.Fail(tt.fault)
+				p.start()
+				if err := <-p.done; adapters.KindOf(err) != tt.want {
+					t.Errorf("Run ended with %v, want %q", err, tt.want)
+				}
+				p.done <- nil
+			})
+		})
+	}
+}
+
+// The press is answered and chat B is served while chat A's store is slow to come back (C151).
+func TestPressIsAnsweredAtOnce(t *testing.T) {
+	bubble(t, func(t *testing.T, p *polling) {
+		p.in.AnswerPresses("approved")
+		p.start()
+		begin := time.Now()
+		p.fake.Fail(telegramtest.Fault{Method: "answerCallbackQuery", Delay: 10 * time.Second})
+		query := p.group.Press(p.ann, 1, "ans:1:once")
+		p.dm.Say(p.ann, "meanwhile")
+		p.got(2)
+		if waited := time.Since(begin); waited != 0 {
+			t.Errorf("a slow toast held the loop up for %v", waited)
+		}
+		time.Sleep(11 * time.Second) // of the bubble
+		if p.fake.Pressed(query) != 1 {
+			t.Error("the press was not answered")
+		}
+	})
+}
+
+func TestWebhook(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, in, post := newHook(t)
+		for range 2 {
+			h.dm.Say(h.ann, "x")
+		}
+		fails := 2
+		in.FailWith(func() error {
+			if fails--; fails >= 0 {
+				return errors.New("disk full")
+			}
+			return nil
+		})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		if got, err := in.Wait(ctx, 2); err != nil || got[0].ID != "1001" || got[1].ID != "1002" {
+			t.Fatalf("received %+v, %v", got, err)
+		}
+		synctest.Wait()
+		if h.fake.Waiting() != 0 {
+			t.Error("updates wait although they were stored")
+		}
+		in.AnswerPresses("done")
+		query := h.dm.Press(h.ann, 1, "x")
+		if _, err := in.Wait(ctx, 3); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if h.fake.Pressed(query) != 1 {
+			t.Error("the press was not answered in the webhook's answer")
+		}
+		for name, tt := range map[string]struct {
+			secret, body string
+			want         int
+		}{
+			"no secret":    {"", `{"update_id":9}`, http.StatusUnauthorized},
+			"wrong secret": {"hook-secreT", `{"update_id":9}`, http.StatusUnauthorized},
+			"too large":    {hookSecret, strings.Repeat(" ", 2<<20), http.StatusRequestEntityTooLarge},
+			"not JSON":     {hookSecret, `<xml>`, http.StatusBadRequest},
+			"unreadable":   {hookSecret, `{"update_id":9,"message":7}`, http.StatusOK},
+		} {
+			if got := post(tt.secret, tt.body); got != tt.want {
+				t.Errorf("%s: %d, want %d", name, got, tt.want)
+			}
+		}
+		time.Sleep(time.Second) // of the bubble: net/http lingers on connections whose body it refused
+		if got := in.Got(); len(got) != 4 || got[3].Kind != adapters.KindRaw {
+			t.Errorf("received %+v", got)
+		}
+	})
+}
+
+const hookSecret = "hook-secret"
+
+// newHook runs an adapter in webhook mode: the fake delivers to its handler over pipes.
+func newHook(t *testing.T) (h *harness, in *adaptertest.Inbox, post func(secret, body string) int) {
+	mux := http.NewServeMux()
+	toUs := telegramtest.Pipe(t, mux)
+	fake := telegramtest.New(telegramtest.Options{Hook: toUs})
+	h = &harness{t: t, fake: fake, ann: fake.Person("Ann")}
+	h.dm = fake.DM(h.ann)
+	a, err := telegram.New("telegram/work", telegram.Config{Token: telegram.Secret(fake.Bot().Token), APIURL: "http://telegram.test",
+		Mode: telegram.Webhook, WebhookURL: "http://us.test/telegram/work", WebhookSecret: hookSecret}, telegram.Options{Client: telegramtest.Client(t, fake)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in = adaptertest.NewInbox()
+	pattern, handler := a.Mount(in)
+	if pattern != "POST /telegram/work" {
+		t.Fatalf("pattern is %q", pattern)
+	}
+	mux.Handle(pattern, handler)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- a.Run(ctx, in) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("Run ended with %v", err)
+		}
+	})
+	synctest.Wait()
+	return h, in, func(secret, body string) int {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://us.test/telegram/work", strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("X-Telegram-Bot-Api-Secret-Token", secret)
+		resp, err := toUs.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		return resp.StatusCode
+	}
+}
+
+// A webhook that somebody else changed is reported and set again.
+func TestWebhookIsLookedAfter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, in, _ := newHook(t)
+		c := telegramtest.Pipe(t, h.fake)
+		resp, err := c.Post("http://t/bot"+h.fake.Bot().Token+"/deleteWebhook", "application/json", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		h.dm.Say(h.ann, "x")
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		if in.Until(ctx, func(err error) bool { return adapters.KindOf(err) == adapters.Conflict && err != nil }) != nil {
+			t.Fatalf("not reported: %v", in.Healths())
+		}
+		if _, err := in.Wait(ctx, 1); err != nil {
+			t.Error("the webhook was not set again")
+		}
+	})
+}
+
+func TestNoEndpointWhilePolling(t *testing.T) {
+	a, _, _ := outbound(t)
+	if pattern, h := a.Mount(adaptertest.NewInbox()); pattern != "" || h != nil {
+		t.Errorf("mounts %q", pattern)
+	}
+}
