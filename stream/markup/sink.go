@@ -93,10 +93,10 @@ var (
 	quoteAttr = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;")
 )
 
-// valid replaces bytes that are no UTF-8, which no platform takes.
+// valid replaces NUL and bytes that are no UTF-8, which no platform takes.
 func valid(s string) string {
-	if utf8.ValidString(s) {
-		return s
+	if !utf8.ValidString(s) {
+		s = strings.ToValidUTF8(s, "\uFFFD")
 	}
-	return strings.ToValidUTF8(s, "\uFFFD")
+	return strings.ReplaceAll(s, "\x00", "\uFFFD")
 }
