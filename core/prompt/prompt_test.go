@@ -158,3 +158,18 @@ func TestMeter(t *testing.T) {
 		t.Error("one model's ratio is used for another")
 	}
 }
+
+func TestPictures(t *testing.T) {
+	dir := t.TempDir()
+	png := "\x89PNG\r\n\x1a\n" + strings.Repeat("x", 20)
+	write(t, dir, "a.png", png)
+	write(t, dir, "lie.png", "<html>no picture</html>")
+	write(t, dir, "large.png", png+strings.Repeat("x", 100))
+	see := Pictures(100)
+	for name, want := range map[string]bool{"a.png": true, "lie.png": false, "large.png": false, "missing.png": false, "": false} {
+		img, ok := see(core.Attachment{Kind: "photo", MIME: "image/jpeg", Path: filepath.Join(dir, name)})
+		if ok != want || ok && (img.MIME != "image/png" || string(img.Data) != png) {
+			t.Errorf("%q: %v %s", name, ok, img.MIME)
+		}
+	}
+}
