@@ -38,12 +38,16 @@ type end struct {
 	took time.Duration
 }
 
-func (e end) String() string {
-	took := e.took.Round(100 * time.Millisecond)
+// what says how it ended, without the time it took.
+func (e end) what() string {
 	if e.why != "" {
-		return fmt.Sprintf("%s after %s", e.why, took)
+		return e.why
 	}
-	return fmt.Sprintf("exit code %d, %s", e.code, took)
+	return fmt.Sprintf("exit code %d", e.code)
+}
+
+func (e end) String() string {
+	return fmt.Sprintf("%s, %s", e.what(), e.took.Round(100*time.Millisecond))
 }
 
 // run starts the command in a session of its own and waits for it. When it ends, its limit passes or ctx ends, nothing of
@@ -94,7 +98,7 @@ func (p process) watch(ctx context.Context, g group, gone <-chan struct{}) (why 
 			return "interrupted"
 		case <-limit.C:
 			g.end(gone)
-			return "killed: it took too long"
+			return fmt.Sprintf("killed: it took more than %s", p.limit)
 		case <-look.C:
 			if last := tool.Shorten(p.out.Last(), 200); p.progress != nil && last != shown {
 				shown = last

@@ -21,7 +21,8 @@ type Options struct {
 	MaxOutput  int           // bytes of output the model sees, 32 KiB
 	MaxSpill   int64         // bytes of output kept in the spill file, 16 MiB
 	Env        []string      // names of environment variables to pass on beside the built-in list
-	Secret     []string      // absolute paths a command must not name: data folder, configuration
+	Data       string        // the gateway's data folder: nothing in it but workspace and spill may be named
+	Secret     []string      // further absolute paths that must not be named: configuration, key files
 }
 
 // New returns the tool "shell".
@@ -87,13 +88,20 @@ func (s *shell) Assess(_ context.Context, env tool.Env, raw json.RawMessage) (to
 		return tool.Risk{}, err
 	}
 	home, _ := os.UserHomeDir() // "" when there is none: then nothing is inside it
-	o := judge(a.Command, place{workspace: env.Workspace, spill: env.Spill, secret: s.o.Secret, home: home,
+	o := judge(a.Command, place{workspace: env.Workspace, spill: env.Spill, secret: s.secret(), home: home,
 		gateway: []int{os.Getpid(), os.Getppid()}})
 	r := tool.Risk{Verdict: o.verdict, Why: o.why, Key: o.key, Summary: tool.Line(a.Command, 200), Detail: a.Command}
 	if o.verdict == tool.Allow {
 		r.Effect = core.ReadOnly
 	}
 	return r, nil
+}
+
+func (s *shell) secret() []string {
+	if s.o.Data == "" {
+		return s.o.Secret
+	}
+	return append([]string{s.o.Data}, s.o.Secret...)
 }
 
 // Call runs the command line. A command that fails is a failed result, not an error.
@@ -120,7 +128,7 @@ func (s *shell) Call(ctx context.Context, env tool.Env, raw json.RawMessage) (to
 	if !strings.HasSuffix(res.Text, "\n") {
 		res.Text += "\n"
 	}
-	res.Text += "[" + res.Summary + "]"
+	res.Text += "[" + end.what() + "]" // no time in it: the same command gives the same text
 	return res, nil
 }
 
