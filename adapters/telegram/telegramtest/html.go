@@ -39,7 +39,9 @@ type tag struct {
 	begin     int // UTF-16
 }
 
-func parseHTML(text string) (string, []Entity, error) {
+// ParseHTML reads text of the HTML mode: what is shown, and how it is formatted. Its errors are the real server's
+// sentences.
+func ParseHTML(text string) (string, []Entity, error) {
 	p := &parser{in: text}
 	for p.i < len(p.in) {
 		var err error

@@ -23,7 +23,7 @@ func TestParseHTML(t *testing.T) {
 		{"<b></b>", "", nil},
 		{"<b>x</>", "x", []Entity{{Type: "bold", Length: 1}}},
 	} {
-		text, entities, err := parseHTML(tt.in)
+		text, entities, err := ParseHTML(tt.in)
 		if err != nil || text != tt.text || !cmp.Equal(entities, tt.entities) {
 			t.Errorf("%s: %q %+v %v", tt.in, text, entities, err)
 		}
@@ -47,7 +47,7 @@ func TestParseHTMLComplains(t *testing.T) {
 		"<a href=http://x>y</a>":     "unexpected end of name token at byte offset 8",
 		`<span class="red">x</span>`: `tag "span" must have class "tg-spoiler" at byte offset 0`,
 	} {
-		if _, _, err := parseHTML(in); err == nil || err.Error() != want {
+		if _, _, err := ParseHTML(in); err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", in, err, want)
 		}
 	}
@@ -58,7 +58,7 @@ func FuzzParseHTML(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		text, entities, err := parseHTML(s)
+		text, entities, err := ParseHTML(s)
 		if err != nil || !utf8.ValidString(s) {
 			return
 		}

@@ -164,7 +164,7 @@ func (a args) formatted(name string, most int, long string) (string, []Entity, *
 	case "":
 	case "html":
 		var err error
-		if text, entities, err = parseHTML(text); err != nil {
+		if text, entities, err = ParseHTML(text); err != nil {
 			return "", nil, bad("can't parse entities: %s", capital(err.Error()))
 		}
 	default:
