@@ -76,28 +76,35 @@ func (k cutter) fit(p *page, end int) (piece string, at int, out carry) {
 // reach finds the largest end that fits, assuming that size grows with the text. It looks at no more than about twice
 // that much.
 func (k cutter) reach(p *page) int {
-	fits := func(end int) bool { return k.size(p.at(end, "")) <= k.max }
-	low, high := p.from, p.runeStart(min(len(p.text), p.from+max(k.max, 16)))
-	for fits(high) {
-		if high == len(p.text) {
-			return high
+	size := func(end int) int { return k.size(p.at(end, "")) }
+	low, high := bound{end: p.from}, bound{end: p.runeStart(min(len(p.text), p.from+max(k.max, 16)))}
+	for high.size = size(high.end); high.size <= k.max; high.size = size(high.end) {
+		if high.end == len(p.text) {
+			return high.end
 		}
-		low, high = high, p.runeStart(min(len(p.text), 2*high))
+		low, high.end = high, p.runeStart(min(len(p.text), 2*high.end))
 	}
-	for {
-		mid := p.runeStart(low + (high-low)/2)
-		if mid <= low {
-			if mid = p.runeEnd(low); mid >= high {
-				return max(low, p.least())
-			}
+	for guess := true; ; guess = !guess {
+		mid := low.end + (high.end-low.end)/2
+		if guess { // sizes grow evenly, mostly
+			mid = low.end + (high.end-low.end)*(k.max-low.size)/max(high.size-low.size, 1)
 		}
-		if fits(mid) {
-			low = mid
+		if mid = p.runeStart(min(mid, high.end-1)); mid <= low.end {
+			mid = p.runeEnd(low.end)
+		}
+		if mid >= high.end {
+			return max(low.end, p.least())
+		}
+		if n := size(mid); n <= k.max {
+			low = bound{mid, n}
 		} else {
-			high = mid
+			high = bound{mid, n}
 		}
 	}
 }
+
+// bound is an end and the size of the piece that ends there.
+type bound struct{ end, size int }
 
 // carry works out what the piece after c needs. A prefix that would leave little room is shortened or left out.
 func (k cutter) carry(p *page, c choice) carry {
