@@ -23,16 +23,17 @@ func (d *Dispatcher) Run(ctx context.Context) error {
 	return nil
 }
 
-// feed starts a visit for each entry that is ready, as long as there are slots.
+// feed starts a visit for each entry that is ready, as long as there are slots. It takes a slot only for an entry: one who
+// waited for a lease must get its own back.
 func (d *Dispatcher) feed(ctx, work context.Context, visits *sync.WaitGroup) {
 	for {
-		s, ok := d.newSlot(ctx)
-		if !ok {
-			return
-		}
 		e := d.next(ctx)
 		if e == nil {
-			s.give()
+			return
+		}
+		s := &slot{slots: d.slots}
+		if !s.take(ctx) {
+			d.finish(e, visited{more: true})
 			return
 		}
 		visits.Go(func() { d.visit(work, e, s) })
@@ -85,11 +86,6 @@ func (d *Dispatcher) drain(visits *sync.WaitGroup, interrupt context.CancelCause
 type slot struct {
 	slots chan struct{}
 	held  bool
-}
-
-func (d *Dispatcher) newSlot(ctx context.Context) (*slot, bool) {
-	s := &slot{slots: d.slots}
-	return s, s.take(ctx)
 }
 
 // take waits for a slot if it was given back. false: ctx ended.
