@@ -3,6 +3,7 @@ package tool
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"runtime/debug"
@@ -165,9 +166,11 @@ func (r Runner) call(ctx context.Context, j Job) (res Result) {
 		}
 	}()
 	res, err := j.Tool.Call(ctx, j.Env, j.Args)
-	if err != nil {
-		res.Failed = true
-		res.Text = joined(res.Text, err.Error())
+	if err == nil {
+		return res
+	}
+	if res.Failed = true; ctx.Err() == nil || !errors.Is(err, ctx.Err()) && !errors.Is(err, context.Cause(ctx)) {
+		res.Text = joined(res.Text, err.Error()) // that its context ended, its fate says
 	}
 	return res
 }
