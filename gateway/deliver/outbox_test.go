@@ -279,12 +279,11 @@ func TestFiles(t *testing.T) {
 
 func TestSayWithoutAStore(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		w.m.cfg.Store = failing{w.m.cfg.Store}
 		if err := w.m.Say(t.Context(), notice("1", "x")); err == nil {
 			t.Error("said without a record")
 		}
 		want(t, "calls", len(w.p.calls), 0)
-	})
+	}, func(c *Config, _ *platform) { c.Store = failing{c.Store} })
 }
 
 type failing struct{ core.Deliveries }
