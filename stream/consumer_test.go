@@ -45,9 +45,7 @@ func TestConsumerCadence(t *testing.T) {
 		}
 	})
 	bubble("C041 nothing to do at the end", t, func(t *testing.T) {
-		k := newTalk(t, newBoard(t, 4096), editing)
-		k.say("Hi")
-		k.End("Hi")
+		k := newTalk(t, newBoard(t, 4096), editing, "H", "i")
 		time.Sleep(time.Second)
 		k.sees("Hi")
 		k.finish("Hi")

@@ -64,9 +64,9 @@ func (f *finisher) finish(ctx context.Context, blocks []*block, final string) ([
 	f.answer(ctx, text)
 	f.rest(ctx, f.base+len(f.pieces))
 	if f.o.Tools.Keep {
-		f.call(ctx, func() error { return f.keepStatus(ctx) })
+		f.call(ctx, 0, func() error { return f.keepStatus(ctx) })
 	} else {
-		f.call(ctx, func() error { return f.clearStatus(ctx) })
+		f.call(ctx, 0, func() error { return f.clearStatus(ctx) })
 	}
 	return f.all(), errors.Join(append(f.errs, f.stop)...)
 }
@@ -132,7 +132,7 @@ func (f *finisher) place(ctx context.Context, i int, v View) {
 			return
 		}
 		ref := f.parts[i].Ref
-		err := f.call(ctx, func() error { return f.s.Edit(ctx, ref, v) })
+		err := f.call(ctx, skipMax, func() error { return f.s.Edit(ctx, ref, v) })
 		if err == nil {
 			f.acked(i, v)
 			return
@@ -142,7 +142,7 @@ func (f *finisher) place(ctx context.Context, i int, v View) {
 		}
 		if !errors.Is(err, ErrGone) {
 			f.o.Log.Warn("edit of an answer failed: it is sent again", "err", err)
-			f.call(ctx, func() error { return f.s.Delete(ctx, ref) })
+			f.call(ctx, 0, func() error { return f.s.Delete(ctx, ref) })
 		}
 		f.forget(i)
 	}
@@ -159,7 +159,7 @@ func (f *finisher) post(ctx context.Context, i int, v View) {
 	}
 	f.parts = append(f.parts, core.Part{Sent: 1})
 	f.report()
-	err := f.call(ctx, func() (err error) {
+	err := f.call(ctx, skipMax, func() (err error) {
 		f.parts[i].Ref, err = f.s.Post(ctx, v)
 		return err
 	})
@@ -182,7 +182,7 @@ func (f *finisher) post(ctx context.Context, i int, v View) {
 func (f *finisher) rest(ctx context.Context, end int) {
 	for i := len(f.parts) - 1; i >= end && f.stop == nil; i-- {
 		ref := f.parts[i].Ref
-		err := f.call(ctx, func() error { return f.s.Delete(ctx, ref) })
+		err := f.call(ctx, 0, func() error { return f.s.Delete(ctx, ref) })
 		if err == nil || errors.Is(err, ErrGone) {
 			f.forget(i)
 		} else if f.stop == nil {
@@ -199,8 +199,9 @@ func (f *finisher) keepStatus(ctx context.Context) error {
 	return f.s.Edit(ctx, f.status.Ref, View{Text: f.statusText, Final: true})
 }
 
-// call makes one call as often as waiting helps. f.stop is set when nothing more can be said.
-func (f *finisher) call(ctx context.Context, do func() error) error {
+// call makes one call as often as waiting helps, and again up to skips times after ErrSkip. f.stop is set when nothing
+// more can be said.
+func (f *finisher) call(ctx context.Context, skips int, do func() error) error {
 	for skipped := 0; f.stop == nil; {
 		if f.over() {
 			f.stop = ErrAbandoned
@@ -218,7 +219,7 @@ func (f *finisher) call(ctx context.Context, do func() error) error {
 			if !sleep(ctx, w.Until) {
 				f.stop = err
 			}
-		case errors.Is(err, ErrSkip) && skipped < skipMax:
+		case errors.Is(err, ErrSkip) && skipped < skips:
 			skipped++
 			sleep(ctx, time.Now().Add(f.o.EditInterval))
 		default:

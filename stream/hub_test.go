@@ -315,19 +315,17 @@ func TestHubNothingTwiceNothingMissed(t *testing.T) {
 type timeless struct{ rapid.TB }
 
 type world struct {
-	rt      *rapid.T
-	ctx     context.Context
-	shelf   *shelf
-	h       *Hub
-	stop    context.CancelFunc
-	done    chan error
-	r       *reader
-	on      bool
-	durable []int64
-	text    string
-	numbers []core.Event
-	words   int
-	lossy   bool // text under way was lost with the hub's memory
+	rt    *rapid.T
+	ctx   context.Context
+	shelf *shelf
+	h     *Hub
+	stop  context.CancelFunc
+	done  chan error
+	r     *reader
+	on    bool
+	text  string
+	words int
+	lossy bool // text under way was lost with the hub's memory
 }
 
 func newWorld(t *testing.T, rt *rapid.T) *world {

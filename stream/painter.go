@@ -54,7 +54,7 @@ type prior struct {
 }
 
 func newPainter(s Surface, o ConsumerOptions) *painter {
-	p := &painter{s: s, o: o, k: cutter{s.Max(), s.Size}, stop: -1}
+	p := &painter{s: s, o: o, k: newCutter(s.Max(), s.Size), stop: -1}
 	for _, part := range o.Adopt {
 		switch {
 		case part.Ref == "":
@@ -304,7 +304,7 @@ func (p *painter) forget(i int) {
 	p.report()
 }
 
-// trim deletes the messages behind the last piece; the live one stays when keep is set.
+// trim deletes the messages behind the last piece; the live one stays when keep is set. What cannot be deleted is left.
 func (p *painter) trim(ctx context.Context, keep bool) error {
 	end := p.base + len(p.pieces)
 	if keep {
@@ -312,8 +312,12 @@ func (p *painter) trim(ctx context.Context, keep bool) error {
 	}
 	for len(p.parts) > end {
 		i := len(p.parts) - 1
-		if err := p.s.Delete(ctx, p.parts[i].Ref); err != nil && !errors.Is(err, ErrGone) {
-			return err
+		err := p.s.Delete(ctx, p.parts[i].Ref)
+		if err != nil && !errors.Is(err, ErrGone) {
+			if waits(err) && !errors.Is(err, ErrSkip) || errors.Is(err, ErrDead) || ctx.Err() != nil {
+				return err
+			}
+			break
 		}
 		p.forget(i)
 	}
@@ -366,7 +370,7 @@ func (p *painter) clearStatus(ctx context.Context) error {
 		return nil
 	}
 	if err := p.s.Delete(ctx, p.status.Ref); err != nil && !errors.Is(err, ErrGone) {
-		p.noStatus = p.noStatus || !waits(err)
+		p.noStatus = true // Finish tries once more
 		return err
 	}
 	p.status, p.noStatus = core.Part{}, true

@@ -10,7 +10,7 @@ import "strings"
 //
 // size should grow with its argument; max should be large against one grapheme. A text that shows nothing has no pieces.
 func Split(md string, max int, size func(string) int) []string {
-	return cutter{max, size}.all(md, carry{})
+	return newCutter(max, size).all(md, carry{})
 }
 
 // all cuts a text that begins after a piece that left in.
@@ -39,6 +39,11 @@ type cutter struct {
 	max  int
 	size func(string) int
 }
+
+// noLimit stands for the limits that a platform without one may state.
+const noLimit = 1 << 28
+
+func newCutter(max int, size func(string) int) cutter { return cutter{min(max, noLimit), size} }
 
 // cut takes the first piece off rest, which begins after a piece that left in. It returns the piece, how much of rest it
 // took, and what the next one needs. When it took all of rest nothing had to be cut, and only an open fence is closed.

@@ -25,6 +25,7 @@ type Surface interface {
 	// Post creates a message and returns its id.
 	Post(ctx context.Context, v View) (ref string, err error)
 	Edit(ctx context.Context, ref string, v View) error
+	// Delete removes a message; ErrSkip also where that is not possible at all.
 	Delete(ctx context.Context, ref string) error
 	// Size measures Markdown in the platform's unit; Max is the most that one message takes.
 	Size(md string) int

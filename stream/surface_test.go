@@ -166,9 +166,16 @@ type talk struct {
 	ctx  context.Context
 }
 
-func newTalk(t *testing.T, b *board, o ConsumerOptions) *talk {
+// newTalk starts Run; said is what was said before it.
+func newTalk(t *testing.T, b *board, o ConsumerOptions, said ...string) *talk {
 	ctx, stop := context.WithCancel(t.Context())
 	k := &talk{Consumer: NewConsumer(b, o), b: b, t: t, done: make(chan error, 1), stop: stop, ctx: ctx}
+	for _, s := range said {
+		k.say(s)
+	}
+	if len(said) > 0 {
+		k.End(strings.Join(said, ""))
+	}
 	go func() { k.done <- k.Run(ctx) }()
 	return k
 }

@@ -7,6 +7,7 @@
 //
 // The Markdown is CommonMark with GFM tables, strikethrough, task lists and bare links. Three rules differ, because what
 // a model writes must never vanish: raw HTML is text, reference definitions are text, and a line break is a line break.
+// Emphasis works beside the punctuation of scripts that write without blanks, which models for those scripts rely on.
 //
 // Invariants. Output is well formed whatever the input is, tags never cross, and all text of the input is in it. Links
 // lead to http, https, mailto and, where the platform has such, its own scheme; any other link is its text. Every

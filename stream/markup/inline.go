@@ -1,10 +1,6 @@
 package markup
 
-import (
-	"strings"
-	"unicode"
-	"unicode/utf8"
-)
+import "strings"
 
 // Span is a piece of inline markup. Mark closes and opens it again; "" is a link or an address, which cannot be cut.
 type Span struct {
@@ -86,17 +82,12 @@ func (in *inliner) code(i int) (n int, ok bool) {
 	return n, false
 }
 
-// emphasis reads the run of marks at i, by the flanking rules of CommonMark.
+// emphasis reads the run of marks at i.
 func (in *inliner) emphasis(i int) int {
 	c := in.s[i]
 	n := runOf(in.s[i:], c)
-	before, _ := utf8.DecodeLastRuneInString(in.s[:i])
-	after, _ := utf8.DecodeRuneInString(in.s[i+n:])
-	left := i+n < len(in.s) && !unicode.IsSpace(after) && (!punct(after) || i == 0 || unicode.IsSpace(before) || punct(before))
-	right := i > 0 && !unicode.IsSpace(before) && (!punct(before) || i+n == len(in.s) || unicode.IsSpace(after) || punct(after))
-	if c == '_' {
-		left, right = left && (!right || punct(before)), right && (!left || i+n == len(in.s) || punct(after))
-	}
+	before, after := around(in.s, i, i+n)
+	left, right := flanking(c, before, after)
 	if c == '~' && n > 2 {
 		return n
 	}
@@ -195,5 +186,3 @@ func (in *inliner) opened() (open []Span) {
 	}
 	return open
 }
-
-func punct(r rune) bool { return unicode.IsPunct(r) || unicode.IsSymbol(r) }
