@@ -2,6 +2,7 @@ package telegramtest
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 )
@@ -106,6 +107,13 @@ func (c *Chat) Topic(name string) int {
 	id := c.s.newID()
 	c.topics[id] = name
 	return id
+}
+
+// Topics returns the names of a forum's topics by thread id.
+func (c *Chat) Topics() map[int]string {
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	return maps.Clone(c.topics)
 }
 
 // DeleteTopic deletes a topic.

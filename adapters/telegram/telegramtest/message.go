@@ -40,6 +40,7 @@ type Shown struct {
 	ID       int
 	Topic    int
 	From     string
+	FromID   int64
 	Own      bool // the bot's
 	Text     string
 	Entities []Entity
@@ -62,7 +63,7 @@ func (c *Chat) Visible() []Shown {
 		if m.deleted {
 			continue
 		}
-		out = append(out, Shown{ID: m.id, Topic: m.thread, From: m.from.Name, Own: m.own, Text: m.text, Entities: m.entities,
+		out = append(out, Shown{ID: m.id, Topic: m.thread, From: m.from.Name, FromID: m.from.ID, Own: m.own, Text: m.text, Entities: m.entities,
 			Buttons: m.buttons, ReplyTo: m.replyTo, File: m.file, Silent: m.silent, Preview: m.preview, At: m.at, Edits: m.edits,
 			Reaction: m.reaction})
 	}
