@@ -68,10 +68,10 @@ func TestBudgetKeepsTokensForAnswers(t *testing.T) {
 			t.Errorf("the answer waited %v: %v", waited, err)
 		}
 		at, ok := b.try("1", false, forPreview)
-		if ok || at.Sub(time.Now()) <= 0 {
+		if ok || time.Until(at) <= 0 {
 			t.Errorf("a preview after that: %v, at %v", ok, at)
 		}
-		time.Sleep(at.Sub(time.Now()))
+		time.Sleep(time.Until(at))
 		if _, ok := b.try("1", false, forPreview); !ok {
 			t.Error("the time to ask again was wrong")
 		}
@@ -111,7 +111,7 @@ func TestBudgetCools(t *testing.T) {
 			t.Error("a call during the wait")
 		}
 		_, err := b.take(t.Context(), "1", false, forFinal, 5*time.Second)
-		if kindOf(err) != kindLater || laterAt(err).Sub(time.Now()) != 9*time.Second {
+		if kindOf(err) != kindLater || time.Until(laterAt(err)) != 9*time.Second {
 			t.Errorf("a wait beyond patience: %v", err)
 		}
 		if _, ok := b.try("2", false, forTyping); !ok {

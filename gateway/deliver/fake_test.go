@@ -194,7 +194,6 @@ type world struct {
 	cfg    Config
 	cancel context.CancelFunc
 	done   chan error
-	chats  int
 }
 
 type option func(*Config, *platform)

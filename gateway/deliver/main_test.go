@@ -29,9 +29,9 @@ func TestStartStopStress(t *testing.T) {
 				c := w.turn("t" + fmt.Sprint(i))
 				c.say("one ")
 				w.stop()
+				g.Wait()
 				w.start()
 				c.answer("one two")
-				g.Wait()
 			}
 			w.settleDown()
 			w.close()
