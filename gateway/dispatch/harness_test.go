@@ -246,12 +246,12 @@ func (g *gateway) ended(id core.AdmissionID, most time.Duration) core.Admission 
 // until waits for a condition.
 func (g *gateway) until(what string, ok func() bool) {
 	g.t.Helper()
-	deadline := time.After(time.Minute)
-	for !ok() {
+	deadline := time.After(30 * time.Minute)
+	for step := time.Millisecond; !ok(); step = min(2*step, time.Second) {
 		select {
 		case <-deadline:
 			g.t.Fatalf("never: %s", what)
-		case <-time.After(time.Millisecond):
+		case <-time.After(step):
 		}
 	}
 }
