@@ -22,7 +22,7 @@ const (
 
 // record stores a reply with its calls, before anything of it is done.
 func (r *Runner) record(ctx context.Context, t *state, reply *provider.Reply) core.Reason {
-	t.aside, t.note, t.urged = nil, "", false
+	t.aside, t.note, t.urged, t.continued = nil, "", false, 0
 	round := r.plans(ctx, t, reply.Calls)
 	m := t.message(core.RoleAssistant)
 	m.Content, m.Reasoning = t.shown.text(), reply.Reasoning()

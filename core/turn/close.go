@@ -1,6 +1,7 @@
 package turn
 
 import (
+	"slices"
 	"strings"
 
 	"bellhop/core"
@@ -10,6 +11,7 @@ import (
 // close ends a turn, however it ends: the outcome with the words for a person, and the rows that make the transcript
 // whole. After a lost lease nothing is written and nothing is said.
 func (r *Runner) close(t *state, why core.Reason) (core.Outcome, []core.Message) {
+	t.uncertain = t.uncertain || t.dangling(why)
 	o := core.Outcome{Result: t.result(why), Reason: why, Usage: t.usage, Uncertain: t.uncertain}
 	if t.cause != nil && o.Result != core.Completed {
 		o.Error = tool.Shorten(tool.Repair(t.cause.Error()), 1000)
@@ -37,6 +39,14 @@ func (r *Runner) close(t *state, why core.Reason) (core.Outcome, []core.Message)
 	}
 	closing.Content = o.Text
 	return o, append(t.missing(), closing)
+}
+
+// dangling reports whether a call with an effect ran whose result our own fault kept out of the transcript.
+func (t *state) dangling(why core.Reason) bool {
+	if why != core.ReasonPersistence && why != core.ReasonPanic {
+		return false
+	}
+	return slices.ContainsFunc(t.round, func(c *call) bool { return c.begun && !c.stored && c.effect != core.ReadOnly })
 }
 
 // result is how the row ends for a reason.

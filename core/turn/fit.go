@@ -44,10 +44,10 @@ func (r *Runner) widen(t *state, req provider.Request) bool {
 // tooLong says by how much a request does not fit a model, as far as that is known; nil when it may.
 func (r *Runner) tooLong(t *state, m Model, req provider.Request) error {
 	req.Model = m.Model
-	size := r.meter.Tokens(req)
-	if refused, ok := t.refused[m]; ok && size >= refused {
-		return fmt.Errorf("%w: %s refused %d tokens", errTooLong, m.Model, refused)
+	if refused, ok := t.refused[m]; ok && prompt.Tokens(req) >= refused {
+		return fmt.Errorf("%w: %s refused it", errTooLong, m.Model)
 	}
+	size := r.meter.Tokens(req)
 	limits := m.Provider.Limits(m.Model)
 	room := limits.Window - max(min(limits.Output, limits.Window/4), min(answerRoom, limits.Window/4))
 	if limits.Window > 0 && size > room {

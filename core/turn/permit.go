@@ -2,6 +2,7 @@ package turn
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -9,6 +10,9 @@ import (
 	"bellhop/core/crash"
 	"bellhop/core/tool"
 )
+
+// maxDetail is how much of a call, in bytes, a person is shown who must decide about it.
+const maxDetail = 8000
 
 const (
 	textDenied  = "The person did not allow this, so it was not run. Do not try to reach the same in another way; say what you could not do."
@@ -110,7 +114,9 @@ func (t *state) question(c *call) core.Question {
 	if ask.Detail == "" {
 		ask.Detail = c.risk.Summary
 	}
-	ask.Detail = tool.Repair(ask.Detail)
+	if ask.Detail = tool.Repair(ask.Detail); len(ask.Detail) > maxDetail {
+		ask.Detail = fmt.Sprintf("%s\n[%d bytes in all: the end is not shown]", tool.Shorten(ask.Detail, maxDetail), len(ask.Detail))
+	}
 	if c.risk.Key == "" { // nothing to remember it by
 		ask.Choices = []string{string(core.ChoiceOnce), string(core.ChoiceDeny)}
 	}

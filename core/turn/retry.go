@@ -9,6 +9,7 @@ import (
 	"github.com/cenkalti/backoff/v5"
 
 	"bellhop/core"
+	"bellhop/core/prompt"
 	"bellhop/core/provider"
 )
 
@@ -85,7 +86,7 @@ func (r *Runner) recover(ctx context.Context, t *state, req *provider.Request, a
 		}
 	}
 	if fix.smaller {
-		t.refused[t.model()] = r.meter.Tokens(*req)
+		t.refused[t.model()] = prompt.Tokens(*req) // not the calibrated size, which may fall: a refusal stands
 		return refit
 	}
 	if fix.other && t.at+1 < len(t.models) {

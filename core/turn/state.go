@@ -26,7 +26,7 @@ type state struct {
 
 	models  []Model
 	at      int            // the model that answers now
-	refused map[Model]int  // size in tokens of a request that a model called too long
+	refused map[Model]int  // estimated size of a request that a model called too long
 	whole   map[Model]bool // models that cannot stream
 	budget  budget
 	usage   core.Usage

@@ -23,8 +23,8 @@ const (
 var byReason = map[core.Reason]words{
 	core.ReasonOverflow: {"This conversation has become too long for the model, so I did not send it.", "Nothing is lost.",
 		"Begin a new one with /new, or send something shorter."},
-	core.ReasonPersistence: {"I cannot store what I do, so I stopped before doing anything I could not record.", kept,
-		"Try again in a little while; the owner can see the cause with /status."},
+	core.ReasonPersistence: {"I cannot store what I do, so I stopped before doing anything more.", kept,
+		"Try again in a little while, and tell the owner if it lasts."},
 	core.ReasonProvider: {"I could not reach the model, though I tried several times.", kept, again},
 	core.ReasonPanic:    {"Something went wrong inside me.", kept, "You can send it again; if it happens again, tell the owner."},
 	core.ReasonGuard: {"I went in circles: the same steps with the same results, again and again. So I stopped.", kept,
@@ -70,7 +70,7 @@ func (t *state) farewell(why core.Reason, ref string, shown bool) string {
 		w = t.providerWords(w)
 	}
 	if why == core.ReasonPersistence && core.Is(t.cause, core.NoSpace) {
-		w.what = "I cannot store what I do (disk full), so I stopped before doing anything I could not record."
+		w.what = "I cannot store (disk full) what I do, so I stopped before doing anything more."
 	}
 	text := w.what + " " + t.careful(w.safe) + " " + w.next
 	if ref != "" {

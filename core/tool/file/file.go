@@ -71,7 +71,7 @@ func (o operation[A]) Assess(_ context.Context, env tool.Env, raw json.RawMessag
 	rel, spill, ok := locate(env, path)
 	switch {
 	case !ok || spill && writes:
-		r.Verdict, r.Why = tool.Forbid, "the path is outside the workspace"
+		r.Verdict, r.Why = tool.Forbid, "leaves the workspace"
 	case writes && slices.Contains(strings.Split(strings.ToLower(filepath.ToSlash(rel)), "/"), ".git"):
 		r.Verdict, r.Why, r.Key = tool.Ask, "changes git's own files, which can make it run programs", o.spec.Name+":.git"
 	}

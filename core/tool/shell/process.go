@@ -69,8 +69,8 @@ func run(ctx context.Context, p process) (end, error) {
 	gone, reap := await(cmd)
 	why := p.watch(ctx, g, gone)
 	g.clear() // before the leader is reaped, so that its number is nobody else's
+	g.sweep() // and before its pipe is waited for, which strays may hold
 	err := reap()
-	g.sweep()
 	e := end{code: code(cmd.ProcessState), why: why, took: time.Since(begun)}
 	if ctx.Err() != nil {
 		return e, fmt.Errorf("killed: %w", context.Cause(ctx))
@@ -110,8 +110,9 @@ func (p process) watch(ctx context.Context, g group, gone <-chan struct{}) (why 
 
 // group is the processes of a command.
 type group struct {
-	pid int      // of the leader; also the number of its session and group
-	id  []string // environment, which carries the marker
+	pid   int      // of the leader; also the number of its session and group
+	id    []string // environment, which carries the marker
+	since uint64   // start of the leader, where the system tells
 }
 
 // end asks the group to end, and kills it when it has not after a moment.

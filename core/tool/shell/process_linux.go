@@ -30,8 +30,10 @@ func await(cmd *exec.Cmd) (gone <-chan struct{}, reap func() error) {
 	return exited, cmd.Wait
 }
 
-// sweep kills what left the group: processes of its session, and those that inherited its marker.
+// sweep kills what left the group: processes of its session, and those that inherited its marker. The leader, which is
+// not reaped yet, tells since when there can be any.
 func (g group) sweep() {
+	_, g.since, _ = stat(filepath.Join("/proc", strconv.Itoa(g.pid)))
 	mark := ""
 	if i := slices.IndexFunc(g.id, func(v string) bool { return strings.HasPrefix(v, marker+"=") }); i >= 0 {
 		mark = g.id[i]
@@ -59,17 +61,28 @@ func (g group) killStrays(mark string) (found bool) {
 	return found
 }
 
+// stat reads the session of a process that is no zombie, and when it was started, in ticks.
+func stat(dir string) (session int, started uint64, alive bool) {
+	b, err := os.ReadFile(filepath.Join(dir, "stat"))
+	if err != nil {
+		return 0, 0, false
+	}
+	f := bytes.Fields(b[bytes.LastIndexByte(b, ')')+1:]) // from the third field of proc(5) on: state, ppid, pgrp, session …
+	if len(f) < 20 {
+		return 0, 0, false
+	}
+	session, _ = strconv.Atoi(string(f[3])) // the kernel writes numbers
+	started, _ = strconv.ParseUint(string(f[19]), 10, 64)
+	return session, started, string(f[0]) != "Z"
+}
+
 // owns reports whether the process in dir belongs to the command.
 func (g group) owns(dir, mark string) bool {
-	stat, err := os.ReadFile(filepath.Join(dir, "stat"))
-	if err != nil {
+	session, started, alive := stat(dir)
+	if !alive || started < g.since {
 		return false
 	}
-	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:]) // state ppid pgrp session …
-	if len(fields) < 4 || string(fields[0]) == "Z" {
-		return false
-	}
-	if string(fields[3]) == strconv.Itoa(g.pid) {
+	if session == g.pid {
 		return true
 	}
 	env, err := os.ReadFile(filepath.Join(dir, "environ"))

@@ -206,3 +206,12 @@ func TestArguments(t *testing.T) {
 		t.Errorf("%+v %v", r, err)
 	}
 }
+
+func BenchmarkCall(b *testing.B) {
+	sh, env := New(Options{}), tool.Env{CallID: "call_b", Workspace: b.TempDir(), Spill: b.TempDir()}
+	for b.Loop() {
+		if _, err := sh.Call(b.Context(), env, json.RawMessage(`{"command":"true"}`)); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
