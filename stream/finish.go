@@ -63,11 +63,8 @@ func (f *finisher) finish(ctx context.Context, blocks []*block, final string) ([
 	f.repeat(text)
 	f.answer(ctx, text)
 	f.rest(ctx, f.base+len(f.pieces))
-	if f.o.Tools.Keep {
-		f.call(ctx, 0, func() error { return f.keepStatus(ctx) })
-	} else {
-		f.call(ctx, 0, func() error { return f.clearStatus(ctx) })
-	}
+	f.sweep(ctx)
+	f.endStatus(ctx)
 	return f.all(), errors.Join(append(f.errs, f.stop)...)
 }
 
@@ -99,6 +96,7 @@ func (f *finisher) interim(ctx context.Context, blocks []*block) {
 		text, _ := Extract(b.text())
 		f.answer(ctx, text)
 		f.rest(ctx, f.base+len(f.pieces))
+		f.off = len(text)
 		f.leave(text)
 	}
 }
@@ -112,11 +110,11 @@ func (f *finisher) repeat(text string) {
 
 // views cuts text into messages. Where it only goes on from what was painted, the cuts stay where they are.
 func (f *finisher) views(text string) []View {
-	if f.block != nil && strings.HasPrefix(text, f.block.text()[:min(f.off, len(f.block.text()))]) && f.off <= len(text) {
-		f.pieces = append(f.pieces, f.k.all(text[f.off:], f.carry)...)
-	} else {
-		f.pieces = f.k.all(text, carry{})
+	goesOn := f.block != nil && f.block.reset == f.reset && f.off <= len(text) && text[:f.off] == f.block.text()[:f.off]
+	if !goesOn {
+		f.pieces, f.off, f.carry = nil, 0, carry{}
 	}
+	f.pieces = append(f.pieces, f.k.all(text[f.off:], f.carry)...)
 	views := make([]View, 0, len(f.pieces))
 	for _, p := range f.pieces {
 		views = append(views, View{Text: trimmed(p), Final: true})
@@ -124,8 +122,8 @@ func (f *finisher) views(text string) []View {
 	return views
 }
 
-// place makes the i-th message show v. One that cannot be edited is deleted and the next message, or a new one, takes its
-// place: order is kept, and nothing is shown twice.
+// place makes the i-th message show v. The next message, or a new one, takes the place of one that cannot be edited, which
+// is deleted: order is kept, and nothing is shown twice.
 func (f *finisher) place(ctx context.Context, i int, v View) {
 	for i < len(f.parts) && f.parts[i].Ref != "" {
 		if f.parts[i].Hash == Hash(v) {
@@ -142,7 +140,7 @@ func (f *finisher) place(ctx context.Context, i int, v View) {
 		}
 		if !errors.Is(err, ErrGone) {
 			f.o.Log.Warn("edit of an answer failed: it is sent again", "err", err)
-			f.call(ctx, 0, func() error { return f.s.Delete(ctx, ref) })
+			f.junk = append(f.junk, core.Part{Ref: ref, Hash: StatusHash, Sent: 1})
 		}
 		f.forget(i)
 	}
@@ -191,12 +189,39 @@ func (f *finisher) rest(ctx context.Context, end int) {
 	}
 }
 
-// keepStatus leaves the status message, without its Stop button.
-func (f *finisher) keepStatus(ctx context.Context) error {
-	if f.status.Ref == "" || f.o.StopButton == nil {
-		return nil
+// sweep deletes what is no part of the answer.
+func (f *finisher) sweep(ctx context.Context) {
+	var left []core.Part
+	for _, part := range f.junk {
+		err := f.call(ctx, 0, func() error { return f.s.Delete(ctx, part.Ref) })
+		if err != nil && !errors.Is(err, ErrGone) {
+			left = append(left, part)
+			if f.stop == nil {
+				f.errs = append(f.errs, err)
+			}
+		}
 	}
-	return f.s.Edit(ctx, f.status.Ref, View{Text: f.statusText, Final: true})
+	f.junk = left
+}
+
+// endStatus deletes the status message. Where it is kept, or cannot be deleted, it loses its Stop button.
+func (f *finisher) endStatus(ctx context.Context) {
+	if f.status.Ref == "" {
+		return
+	}
+	if !f.o.Tools.Keep {
+		err := f.call(ctx, 0, func() error { return f.clearStatus(ctx) })
+		if err != nil && f.stop == nil && !errors.Is(err, ErrSkip) {
+			f.errs = append(f.errs, err)
+		}
+		if !errors.Is(err, ErrSkip) {
+			return
+		}
+	}
+	if f.o.StopButton != nil {
+		v := View{Text: f.statusText, Final: true}
+		f.call(ctx, 0, func() error { return f.s.Edit(ctx, f.status.Ref, v) }) // cosmetic: a failure changes nothing
+	}
 }
 
 // call makes one call as often as waiting helps, and again up to skips times after ErrSkip. f.stop is set when nothing

@@ -34,6 +34,8 @@ type painter struct {
 	quiet  bool  // no more previews of this block: its message vanished
 	prior  prior
 
+	junk []core.Part // messages that must go, and could not yet
+
 	status     core.Part
 	statusRev  int
 	statusText string
@@ -59,7 +61,7 @@ func newPainter(s Surface, o ConsumerOptions) *painter {
 		switch {
 		case part.Ref == "":
 		case part.Hash == StatusHash:
-			p.status = part
+			p.junk = append(p.junk, part)
 		default:
 			p.parts = append(p.parts, part)
 		}
@@ -158,7 +160,7 @@ func (p *painter) text(ctx context.Context, c *Consumer, sc scene) (again bool, 
 	if whole {
 		p.keepStop(&v, sc)
 	} else {
-		v = p.live(sc.text[p.off:], piece)
+		v = p.live(trimmed(sc.text[p.off:]), piece)
 	}
 	if err := p.show(ctx, p.base+len(p.pieces), v, whole); err != nil {
 		return false, err
@@ -189,6 +191,14 @@ func (p *painter) enter(b *block, reset int) {
 
 // leave makes the messages of a block stand for good.
 func (p *painter) leave(text string) {
+	end := p.base + len(p.pieces)
+	if strings.TrimSpace(text[min(p.off, len(text)):]) != "" {
+		end++
+	}
+	for len(p.parts) > end { // it could not be deleted
+		p.junk = append(p.junk, core.Part{Ref: p.parts[end].Ref, Hash: StatusHash, Sent: 1})
+		p.parts = slices.Delete(p.parts, end, end+1)
+	}
 	p.prior = prior{strings.TrimSpace(text), p.base}
 	p.base = len(p.parts)
 	p.block, p.pieces, p.off, p.carry, p.size, p.stop, p.quiet = nil, nil, 0, carry{}, 0, -1, false
@@ -198,11 +208,12 @@ func (p *painter) leave(text string) {
 // full shows the pieces of text that are full, and returns the last one, which is not.
 func (p *painter) full(ctx context.Context, c *Consumer, text string) (string, error) {
 	for {
-		piece, n, next := p.k.cut(text[p.off:], p.carry)
-		if p.off+n == len(text) {
-			if strings.TrimSpace(text[p.off:]) == "" {
-				piece = ""
-			}
+		rest := trimmed(text[p.off:])
+		if strings.TrimSpace(rest) == "" {
+			return "", nil
+		}
+		piece, n, next := p.k.cut(rest, p.carry)
+		if n == len(rest) {
 			return trimmed(piece), nil
 		}
 		if c.scene().over {
@@ -304,7 +315,8 @@ func (p *painter) forget(i int) {
 	p.report()
 }
 
-// trim deletes the messages behind the last piece; the live one stays when keep is set. What cannot be deleted is left.
+// trim deletes the messages behind the last piece; the live one stays when keep is set. What cannot be deleted is left
+// until Finish.
 func (p *painter) trim(ctx context.Context, keep bool) error {
 	end := p.base + len(p.pieces)
 	if keep {
@@ -388,7 +400,7 @@ func waits(err error) bool {
 func (p *painter) report() { p.o.OnPart(p.all()) }
 
 func (p *painter) all() []core.Part {
-	parts := slices.Clone(p.parts[p.base:])
+	parts := append(slices.Clone(p.parts[p.base:]), p.junk...)
 	if p.status.Ref != "" {
 		parts = append(parts, p.status)
 	}

@@ -15,7 +15,7 @@ func Split(md string, max int, size func(string) int) []string {
 
 // all cuts a text that begins after a piece that left in.
 func (k cutter) all(md string, in carry) (pieces []string) {
-	for strings.TrimSpace(md) != "" {
+	for md = trimmed(md); strings.TrimSpace(md) != ""; {
 		var p string
 		var n int
 		p, n, in = k.cut(md, in)

@@ -47,8 +47,8 @@ type Wait struct{ Until time.Time }
 
 func (w *Wait) Error() string { return "stream: wait until " + w.Until.Format(time.RFC3339) }
 
-// StatusHash is the Hash of a part that is a status message: it is not part of the answer, and is deleted by whoever
-// adopts it.
+// StatusHash is the Hash of a part that is no part of the answer, a status message for example: whoever adopts it deletes
+// it.
 const StatusHash = "status"
 
 // Hash is what core.Part.Hash holds for a message that shows v: its text and its buttons.
