@@ -64,7 +64,6 @@ type Readback interface {
 	Settle(ctx context.Context, row core.Admission) (readback.Report, error)
 	Look(ctx context.Context, row core.Admission) (readback.Decision, error)
 	Tail(ctx context.Context, row core.Admission, started, closing string) (tail []core.Message, open bool, err error)
-	Resolve(ctx context.Context, by core.Principal, id core.AdmissionID, as string) (*core.Admission, error)
 }
 
 // Config is what a Dispatcher needs. Durations and MaxParallel have defaults.

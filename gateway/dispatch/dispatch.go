@@ -1,13 +1,11 @@
 package dispatch
 
 import (
-	"context"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"bellhop/core"
-	"bellhop/core/crash"
 	"bellhop/gateway/session"
 )
 
@@ -22,6 +20,7 @@ type Dispatcher struct {
 	known  map[core.ConversationID]*entry
 	ready  []*entry // first come, first served
 	timers map[core.ConversationID]*alarm
+	told   map[core.ConversationID]core.AdmissionID // the row whose author knows that it waits for a lease
 	closed bool
 
 	after sync.WaitGroup // live messages being finished
@@ -50,6 +49,7 @@ func New(cfg Config) *Dispatcher {
 		signal: make(chan struct{}, 1),
 		known:  make(map[core.ConversationID]*entry),
 		timers: make(map[core.ConversationID]*alarm),
+		told:   make(map[core.ConversationID]core.AdmissionID),
 		tail:   make(chan struct{}, 2*cfg.MaxParallel),
 	}
 }
@@ -148,16 +148,4 @@ func (d *Dispatcher) finish(e *entry, v visited) {
 	if !v.at.IsZero() {
 		d.wakeAt(e.c, v.at)
 	}
-}
-
-// Resolve settles an unknown row as a person says, see readback.Reader.Resolve, and wakes its conversation. It returns the
-// row that goes on, if any.
-func (d *Dispatcher) Resolve(ctx context.Context, by core.Principal, c core.ConversationID, id core.AdmissionID, as string) (*core.Admission, error) {
-	retry, err := d.cfg.Readback.Resolve(ctx, by, id, as)
-	if err != nil {
-		return nil, err
-	}
-	crash.Point(crash.AfterResolve)
-	d.Wake(c)
-	return retry, nil
 }

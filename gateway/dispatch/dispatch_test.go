@@ -198,6 +198,10 @@ func TestLeaseOfAnotherProcess(t *testing.T) {
 		if a := g.row(program.ID); a.Outcome.Result != core.Rejected || a.Outcome.Reason != core.ReasonWait || a.Outcome.Text == "" {
 			t.Errorf("%+v", a)
 		}
+		<-time.After(2 * 1800 * time.Second)
+		if told := g.notices(); len(told) != 1 {
+			t.Errorf("told again: %q", told)
+		}
 		if err := g.store.Release(t.Context(), l.Fence); err != nil {
 			t.Fatal(err)
 		}

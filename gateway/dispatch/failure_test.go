@@ -259,10 +259,11 @@ func TestPersonResolves(t *testing.T) {
 		g.start()
 		g.until("it is unknown", func() bool { return g.row(a.ID).Status == core.Unknown })
 		synctest.Wait()
-		retry, err := g.Resolve(t.Context(), ann, a.Conversation, a.ID, "retry")
+		retry, err := g.reader.Resolve(t.Context(), ann, a.ID, "retry")
 		if err != nil || retry == nil {
 			t.Fatalf("%+v %v", retry, err)
 		}
+		g.Wake(a.Conversation)
 		if o := g.ended(retry.ID, time.Second).Outcome; o.Result != core.Completed {
 			t.Errorf("%+v", o)
 		}

@@ -96,6 +96,7 @@ type gateway struct {
 	hub      *stream.Hub
 	sessions *session.Registry
 	outlet   *outlet
+	reader   *readback.Reader
 	cfg      dispatch.Config
 	stop     context.CancelFunc
 	running  sync.WaitGroup
@@ -143,9 +144,10 @@ func (g *gateway) process(instance string, change ...func(*dispatch.Config)) {
 	c.Store, c.Hub, c.Sessions, c.Outlet, c.Alive = g.store, g.hub, g.sessions, g.outlet, alive
 	c.Holder = core.Holder{Host: "here/boot", PID: 1, Instance: instance}
 	c.Keeper = lease.New(g.store, lease.Options{Alive: alive})
-	c.Readback = readback.New(g.store, readback.Options{Emit: func(ctx context.Context, a core.Admission, b core.EventBody) {
+	g.reader = readback.New(g.store, readback.Options{Emit: func(ctx context.Context, a core.Admission, b core.EventBody) {
 		g.hub.Emit(ctx, a.Conversation, a.ID, a.Turn, b)
 	}})
+	c.Readback = g.reader
 	for _, f := range change {
 		f(&c)
 	}

@@ -15,15 +15,15 @@ import (
 	"github.com/oklog/ulid/v2"
 )
 
-// play is one claimed row on its way to its receipt. ctx is the lease's, work the dispatcher's.
+// play is one claimed row on its way to its receipt. ctx is the lease's.
 type play struct {
-	d         *Dispatcher
-	work, ctx context.Context
-	live      *session.Live
-	claim     core.Claim
-	fence     core.Fence
-	conv      core.Conversation
-	began     time.Time
+	d          *Dispatcher
+	ctx, views context.Context
+	live       *session.Live
+	claim      core.Claim
+	fence      core.Fence
+	conv       core.Conversation
+	began      time.Time
 
 	view    View
 	settled bool
@@ -41,7 +41,7 @@ func (t *play) play() (released, more bool, err error) {
 	a := t.row()
 	ctx, cancel := t.live.Turn(t.ctx, a.ID, t.fence.Turn)
 	defer cancel(nil)
-	t.view = t.d.cfg.Outlet.Open(t.work, t.claim, t.fence)
+	t.view = t.d.cfg.Outlet.Open(t.views, t.claim, t.fence)
 	t.d.cfg.Hub.Open(a.Conversation, a.ID, t.fence.Turn, t.claim.Events)
 	detach := sync.OnceFunc(t.d.cfg.Hub.Attach(a.Conversation, t.view))
 	defer detach()
@@ -115,7 +115,7 @@ func (t *play) show(s core.Settlement) {
 		return
 	}
 	finish := func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.work), storeTime)
+		ctx, cancel := context.WithTimeout(t.views, storeTime)
 		defer cancel()
 		if err := view.Settled(ctx, s.Deliveries[0]); err != nil {
 			d.cfg.Log.Warn("an answer could not be marked; the outbox goes on with it", "session", t.claim.Admission.Conversation,
@@ -200,6 +200,7 @@ func (t *play) crashed(p any) (released, more bool, err error) {
 		return false, false, err
 	}
 	t.publish(s)
+	t.d.cfg.Observe(s.Outcome, time.Since(t.began))
 	return true, more, nil
 }
 

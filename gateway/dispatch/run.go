@@ -8,24 +8,39 @@ import (
 	"bellhop/core"
 )
 
-// Run drains queues until ctx ends, which is not an error, and then shuts down within Drain plus SlowGrace and a few
-// seconds for the store. Call it once.
+// lives are the lives of what outlasts Run's context.
+type lives struct {
+	turns context.Context // ends with ReasonShutdown when turns have had Drain to end by themselves
+	views context.Context // ends when finished turns have had SlowGrace to show their answers; the outbox has the rest
+}
+
+// Run drains queues until ctx ends, which is not an error, and then shuts down within Drain, twice SlowGrace, and what the
+// store takes. Call it once.
 func (d *Dispatcher) Run(ctx context.Context) error {
-	work, interrupt := context.WithCancelCause(context.WithoutCancel(ctx))
+	turns, interrupt := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer interrupt(nil)
+	views, hide := context.WithCancel(context.WithoutCancel(ctx))
+	defer hide()
 	var visits, sweeps sync.WaitGroup
 	sweeps.Go(func() { d.sweep(ctx) })
-	d.feed(ctx, work, &visits)
+	d.feed(ctx, lives{turns, views}, &visits)
 	sweeps.Wait()
 	d.close()
-	d.drain(&visits, interrupt)
-	d.after.Wait()
+	within(d.cfg.Drain, &visits, func() { interrupt(&core.Interrupt{Reason: core.ReasonShutdown}) })
+	within(d.cfg.SlowGrace, &d.after, hide)
 	return nil
+}
+
+// within waits for wg, and calls late when that takes longer than most.
+func within(most time.Duration, wg *sync.WaitGroup, late func()) {
+	alarm := time.AfterFunc(most, late)
+	defer alarm.Stop()
+	wg.Wait()
 }
 
 // feed starts a visit for each entry that is ready, as long as there are slots. It takes a slot only for an entry: one who
 // waited for a lease must get its own back.
-func (d *Dispatcher) feed(ctx, work context.Context, visits *sync.WaitGroup) {
+func (d *Dispatcher) feed(ctx context.Context, l lives, visits *sync.WaitGroup) {
 	for {
 		e := d.next(ctx)
 		if e == nil {
@@ -36,7 +51,7 @@ func (d *Dispatcher) feed(ctx, work context.Context, visits *sync.WaitGroup) {
 			d.finish(e, visited{more: true})
 			return
 		}
-		visits.Go(func() { d.visit(work, e, s) })
+		visits.Go(func() { d.visit(l, e, s) })
 	}
 }
 
@@ -73,13 +88,6 @@ func (d *Dispatcher) close() {
 	for _, e := range d.known {
 		e.live.Halt(&core.Interrupt{Reason: core.ReasonShutdown})
 	}
-}
-
-// drain waits for the visits that go on: Drain for turns that end by themselves, then they are interrupted.
-func (d *Dispatcher) drain(visits *sync.WaitGroup, interrupt context.CancelCauseFunc) {
-	late := time.AfterFunc(d.cfg.Drain, func() { interrupt(&core.Interrupt{Reason: core.ReasonShutdown}) })
-	defer late.Stop()
-	visits.Wait()
 }
 
 // slot is the right to run one turn.

@@ -28,7 +28,7 @@ type visited struct {
 }
 
 // visit takes one conversation through one acquisition of its lease.
-func (d *Dispatcher) visit(work context.Context, e *entry, s *slot) {
+func (d *Dispatcher) visit(l lives, e *entry, s *slot) {
 	var v visited
 	defer func() {
 		if p := recover(); p != nil {
@@ -38,8 +38,8 @@ func (d *Dispatcher) visit(work context.Context, e *entry, s *slot) {
 		s.give()
 		d.finish(e, v)
 	}()
-	d.cfg.Quiet(work, e.c)
-	ctx, cancel := e.live.Wait(work)
+	d.cfg.Quiet(l.turns, e.c)
+	ctx, cancel := e.live.Wait(l.turns)
 	defer cancel(nil)
 	id := core.TurnID(ulid.Make().String())
 	keeper := d.cfg.Keeper.OnWait(func(core.ConversationID, *core.Held) { s.give() })
@@ -47,14 +47,15 @@ func (d *Dispatcher) visit(work context.Context, e *entry, s *slot) {
 		if !s.take(ctx) {
 			return false, context.Cause(ctx)
 		}
-		return d.leased(work, ctx, e, f, &v)
+		return d.leased(ctx, l, e, f, &v)
 	})
-	d.afterVisit(work, e, &v, err)
+	d.afterVisit(l.turns, e, &v, err)
 }
 
 // leased reads back what is unknown, claims the next row and plays it.
-func (d *Dispatcher) leased(work, ctx context.Context, e *entry, f core.Fence, v *visited) (released bool, err error) {
+func (d *Dispatcher) leased(ctx context.Context, l lives, e *entry, f core.Fence, v *visited) (released bool, err error) {
 	crash.Point(crash.AfterAcquire)
+	d.forgetTold(e.c)
 	conv, err := d.cfg.Store.Conversation(ctx, string(e.c), "")
 	if err != nil {
 		return false, err
@@ -68,7 +69,7 @@ func (d *Dispatcher) leased(work, ctx context.Context, e *entry, f core.Fence, v
 		return false, err
 	}
 	crash.Point(crash.AfterClaim)
-	t := &play{d: d, work: work, ctx: ctx, live: e.live, claim: claim, fence: f, conv: conv, began: time.Now()}
+	t := &play{d: d, views: l.views, ctx: ctx, live: e.live, claim: claim, fence: f, conv: conv, began: time.Now()}
 	released, v.more, err = t.play()
 	return released, err
 }
@@ -136,17 +137,17 @@ func (d *Dispatcher) readBack(ctx context.Context, c core.ConversationID) (settl
 }
 
 // afterVisit decides what a visit that ended with err leaves to do.
-func (d *Dispatcher) afterVisit(work context.Context, e *entry, v *visited, err error) {
+func (d *Dispatcher) afterVisit(ctx context.Context, e *entry, v *visited, err error) {
 	stop := e.live.Stopped()
 	switch {
 	case stop != nil && stop.Reason == core.ReasonShutdown:
 	case stop != nil:
-		d.stopWaiting(work, e, stop, v)
+		d.stopWaiting(ctx, e, stop, v)
 	case err == nil, core.Is(err, core.NotFound): // done, or the conversation is gone
-	case work.Err() != nil || core.Is(err, core.Stale):
+	case ctx.Err() != nil || core.Is(err, core.Stale):
 		v.at = time.Now().Add(jitter(time.Second))
 	case core.Is(err, core.Timeout) && isHeld(err):
-		d.waitedTooLong(work, e)
+		d.waitedTooLong(ctx, e)
 		v.at = time.Now().Add(jitter(waitAgain))
 	default:
 		d.cfg.Log.Error("a conversation could not be drained; it is tried again", "session", e.c, "err", err)
@@ -194,9 +195,27 @@ func (d *Dispatcher) waitedTooLong(ctx context.Context, e *entry) {
 			}
 		case !told:
 			told = true
-			d.cfg.Notify(ctx, row.Submission.Route, e.c, wordsWaiting)
+			d.tellOnce(ctx, row)
 		}
 	}
+}
+
+// tellOnce tells the author of the row that would run next that it waits for a lease.
+func (d *Dispatcher) tellOnce(ctx context.Context, row core.Admission) {
+	d.mu.Lock()
+	known := d.told[row.Conversation] == row.ID
+	d.told[row.Conversation] = row.ID
+	d.mu.Unlock()
+	if !known {
+		d.cfg.Notify(ctx, row.Submission.Route, row.Conversation, wordsWaiting)
+	}
+}
+
+// forgetTold is called when the lease was acquired after all.
+func (d *Dispatcher) forgetTold(c core.ConversationID) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.told, c)
 }
 
 // cancel ends a row that waits, and tells its clients.
