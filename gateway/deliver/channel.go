@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"math"
 	"strconv"
 	"sync"
 	"time"
@@ -72,12 +73,11 @@ func rates(o Limits, l adapters.Limits) (chat, group, bot Rate) {
 	}
 	chat = pick(o.Chat, l.ChatRate, burst)
 	group = pick(o.Group, cmp.Or(l.GroupRate, l.ChatRate), burst)
-	every := cmp.Or(o.Bot.Every, l.BotRate)
-	half := 1
-	if every > 0 {
-		half = max(1, int(500*time.Millisecond/every)) // half a second's worth at once
+	bot = pick(o.Bot, l.BotRate, math.MaxInt)
+	if bot.Every > 0 { // half a second's worth at once: at this rate calls bunch up on the way
+		bot.Burst = max(1, min(bot.Burst, int(500*time.Millisecond/bot.Every)))
 	}
-	return chat, group, pick(o.Bot, l.BotRate, half)
+	return chat, group, bot
 }
 
 // lacks reports whether a peer is known not to have a capability.

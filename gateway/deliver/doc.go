@@ -1,2 +1,39 @@
-// Package deliver is the gateway's only mouth: everything said on a platform is said here.
+// Package deliver is the gateway's only mouth: everything said on a platform is said here, and every outbound retry,
+// fallback and wait is here.
+//
+//	turn --> Open --> View --stream.Consumer--> surface ---+
+//	                   | Final: the row, born with Settle  |
+//	                   | Settled: adopted, marked          v
+//	Say, Resolution, other processes --> rows --> outbox --> writer --> channel: budget, one call --> adapter
+//
+//	row:   live --owner's time over--> owed --attempt--> sending --+--> delivered
+//	        |  (a turn's message)        ^                 |       +--> dead    nobody is there, or its fate was unknown twice
+//	        +--> moved                   +-----later-------+       (the parts say how far it came)
+//
+// The ledger. That a message is about to be made is stored before the call and its id after it, so whoever takes the row
+// up knows: no part, never tried; a part with an id, edit it; a part without one, nobody knows. What nobody knows is
+// repeated once, with a visible mark, because platforms cannot be asked. A turn that ends before anything was shown is
+// sent after its commit: the row is then born as being sent, so the commit is the record of the attempt too, and one
+// mark follows. The price is that a process which dies exactly between commit and call repeats with the mark what never
+// arrived. The live message has one row from its first preview to its end; a retried turn adopts its messages.
+//
+// The budget. Each chat and each bot has a token bucket for everything: sends, edits, deletions, typing. Who waits is
+// served by priority (answers and questions, notices, previews, typing) and then by arrival; previews leave the last
+// token to answers and are put off rather than waited for, so that the newest text is shown when there is one again. A
+// refusal by the platform stops that chat, and only that, for as long as it says, and halves its rate for a minute.
+// Waits of more than a few seconds are stored and end the attempt; nobody holds a lease meanwhile.
+//
+// Fallbacks, each once per attempt: no markup, another size, no topic, the chat's new id, no buttons, a new message for
+// one that is gone or cannot be edited. What a peer cannot do is remembered for an hour. Temporary failures are tried
+// again, ever more slowly, for a day. Order per target is kept: one goroutine writes to a target at a time.
+//
+// Questions become rows with buttons where they may be answered: in the chat of the turn if its author is an admin, else in
+// the owner's chat. When they end anywhere, the card says who, what and when; the buttons go. Typing and the place in the
+// queue are said in passing and have no rows; a process that dies leaves such a message behind.
+//
+// Lifetimes: every goroutine is one of Run, which waits for them; a View paints in one of them. Memory is bounded: by the
+// turns that run, by what the store hands out at once, and by tables that drop what is idle.
+//
+// The package does not decide what is said, does not cut or paint text (stream does), knows no platform, and opens no
+// connection.
 package deliver

@@ -136,6 +136,8 @@ func (m *Mouth) Say(ctx context.Context, d core.Delivery) error {
 	}
 	if mine {
 		m.lanes.push(d)
+		m.lanes.start(m)
+		return nil
 	}
 	m.Wake()
 	return nil
@@ -149,8 +151,14 @@ func (m *Mouth) Wake() {
 	}
 }
 
-// On hears events of every conversation: it shows questions and what became of them. It never blocks.
-func (m *Mouth) On(e core.Event) { m.cards.on(e) }
+// On hears events of every conversation: it shows questions and what became of them, and looks for what is owed when a turn
+// ended that was not shown live, as one that was read back. It never blocks.
+func (m *Mouth) On(e core.Event) {
+	m.cards.on(e)
+	if (e.Type == core.MessageComplete || e.Type == core.ErrorEvent) && !m.pulse.shows(e.Turn) {
+		m.Wake()
+	}
+}
 
 // Waiting says that a row was queued with others before it. When its conversation does not get on for a while the person
 // is told, in one message that disappears with the first turn.
@@ -200,8 +208,11 @@ func (m *Mouth) save(ctx context.Context, d ...core.Delivery) error {
 		err := m.cfg.Store.Save(ctx, d...)
 		if err == nil {
 			for _, d := range d {
-				if !d.Done.IsZero() {
+				switch {
+				case !d.Done.IsZero():
 					m.metrics.Delivered(d.Route.Platform, d.State)
+				case d.State == core.DeliveryOwed:
+					m.Wake()
 				}
 			}
 			return nil

@@ -12,17 +12,20 @@ const (
 	dueAtOnce  = 64              // rows taken from the store at once
 	maxLanes   = 128             // targets that are written to at the same time
 	storePause = 5 * time.Second // before the store is asked again after it failed
+
+	// lookEvery is how often the store is looked at without a reason: rows of another process come without a kick.
+	lookEvery = 5 * time.Second
+	// leastRest keeps a row that is due, but stands behind one that is being sent, from keeping the loop busy.
+	leastRest = 100 * time.Millisecond
 )
 
-// outbox sends rows as they become due: those handed over by Say at once, the others when the store says so. It sleeps
-// until the next row's time or a kick.
+// outbox sends rows as they become due. It sleeps until the next row's time, a kick, or lookEvery.
 func (m *Mouth) outbox(ctx context.Context) error {
 	horizon := time.Duration(0)
 	if m.cfg.Alone { // whoever owned rows is gone: only we deliver from this store
 		horizon = ownFor
 	}
 	for {
-		m.lanes.start(m)
 		full, next, err := m.due(ctx, horizon)
 		horizon = 0
 		if ctx.Err() != nil {
@@ -41,27 +44,19 @@ func (m *Mouth) outbox(ctx context.Context) error {
 	}
 }
 
-// rest sleeps until next (the zero time: for ever) or a kick. false: ctx has ended.
+// rest sleeps until next, if that is set, at most for lookEvery, or until a kick. false: ctx has ended.
 func (m *Mouth) rest(ctx context.Context, next time.Time) bool {
-	var alarm <-chan time.Time
+	d := lookEvery
 	if !next.IsZero() {
-		t := time.NewTimer(time.Until(next))
-		defer t.Stop()
-		alarm = t.C
+		d = min(d, max(time.Until(next), leastRest))
 	}
-	select {
-	case <-ctx.Done():
-		return false
-	case <-alarm:
-	case <-m.kick:
-	}
-	return true
+	return sleep(ctx, d, m.kick) == nil
 }
 
 // due takes due rows into their lanes. full: there may be more. next is when the next row will be due.
 func (m *Mouth) due(ctx context.Context, horizon time.Duration) (full bool, next time.Time, err error) {
 	now := time.Now()
-	rows, err := m.cfg.Store.Due(ctx, now.Add(horizon), ownFor+horizon, dueAtOnce)
+	rows, err := m.cfg.Store.Due(ctx, now.Add(horizon), ownFor-horizon, dueAtOnce) // ours until now+ownFor in any case
 	if err != nil {
 		return false, next, err
 	}
@@ -147,7 +142,8 @@ func (l *lanes) drain(ctx context.Context, m *Mouth, k lane) {
 		}
 		m.cards.sent(d)
 	}
-	m.Wake() // for the next due time, and lanes that wait for a goroutine
+	l.start(m) // lanes that waited for a goroutine
+	m.Wake()   // rows of the same target that stood behind
 }
 
 func (l *lanes) next(k lane) (core.Delivery, bool) {

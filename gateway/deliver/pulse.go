@@ -25,7 +25,7 @@ type pulse struct {
 
 	mu     sync.Mutex
 	awake  bool
-	views  map[*View]struct{}
+	views  map[core.TurnID]*View
 	places map[core.ConversationID]*place
 }
 
@@ -41,7 +41,7 @@ type place struct {
 }
 
 func newPulse(m *Mouth) *pulse {
-	return &pulse{m: m, kick: make(chan struct{}, 1), views: map[*View]struct{}{}, places: map[core.ConversationID]*place{}}
+	return &pulse{m: m, kick: make(chan struct{}, 1), views: map[core.TurnID]*View{}, places: map[core.ConversationID]*place{}}
 }
 
 // wake is called with mu held.
@@ -59,14 +59,21 @@ func (p *pulse) wake() {
 func (p *pulse) add(v *View) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.views[v] = struct{}{}
+	p.views[v.fence.Turn] = v
 	p.wake()
 }
 
 func (p *pulse) remove(v *View) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	delete(p.views, v)
+	delete(p.views, v.fence.Turn)
+}
+
+// shows reports whether a turn has a live message here.
+func (p *pulse) shows(t core.TurnID) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.views[t] != nil
 }
 
 func (p *pulse) waits(a core.Admission, ahead int) {
@@ -114,7 +121,7 @@ func (p *pulse) beat() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := time.Now()
-	for v := range p.views {
+	for _, v := range p.views {
 		if v.wantsTyping(now) {
 			p.m.spawn(func(ctx context.Context) { v.typing(ctx) })
 		}

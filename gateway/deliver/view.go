@@ -203,7 +203,6 @@ func (v *View) final(text string, media []core.Media) core.Delivery {
 // Settled finishes the message after the commit and marks the row. What the platform does not take now is left to the
 // outbox. The error is of the store.
 func (v *View) Settled(ctx context.Context, d core.Delivery) error {
-	defer v.m.Wake()
 	if v.paint == nil {
 		return v.m.write(ctx, d, false)
 	}
