@@ -17,7 +17,7 @@ function make(tag, props, ...children) {
 
 function hue(text) {
   let n = 0;
-  for (const c of text) n = (n * 31 + c.codePointAt(0)) % 360;
+  for (const c of text) n = (n * 131 + c.codePointAt(0) * 47) % 360;
   return n;
 }
 
@@ -133,7 +133,7 @@ function drawMessage(m) {
   bubble.append(make('div', {className: 'body', innerHTML: m.html})); // escaped by the server
   const meta = make('div', {className: 'meta'}, m.edits ? make('span', {textContent: 'edited ×' + m.edits}) : null, make('span', {textContent: m.time}));
   bubble.append(meta);
-  const li = make('li', {className: 'msg' + (mine ? ' me' : ''), id: 'm' + m.id}, bubble, drawKeys(m));
+  const li = make('li', {className: 'msg' + (mine ? ' me' : ''), id: 'm' + m.id, tabIndex: 0}, bubble, drawKeys(m));
   if (m.reaction) li.append(make('span', {className: 'react', textContent: m.reaction}));
   li.append(drawActs(m));
   return li;
@@ -165,7 +165,7 @@ function drawActs(m) {
   return make('div', {className: 'acts'},
     button('↩', 'Reply', () => remember('reply', m)),
     m.own ? null : button('✎', 'Edit', () => remember('edit', m)),
-    button('🗑', 'Delete', () => act('delete', {message: m.id})));
+    button('✕', 'Delete', () => act('delete', {message: m.id})));
 }
 
 function drawDraft(d) {
