@@ -88,15 +88,78 @@ func checkPieces(t *testing.T, md string, pieces []string, max int) {
 	}
 }
 
-func TestSplitShow(t *testing.T) {
-	for _, md := range []string{
-		"1. do\n   - this\n     ```sh\n" + strings.Repeat("     echo hello\n", 10) + "     ```\n2. done",
-		"| a | b |\n|---|---|\n" + strings.Repeat("| 1 | 2 |\n", 20),
-		"**" + strings.Repeat("bold ", 30) + "end**", "2 * 3 " + strings.Repeat("*word ", 40),
-		"~~~~md\n```go\nx\n```\n~~~~\n", "```\ncode\n``` not a closer\nmore\n```",
-	} {
-		for _, p := range Split(md, 80, markup.UTF16) {
-			t.Logf("%s\n=====", p)
+// TestSplitCodeIsWhole is C007 to the letter: without the inserted lines the pieces are the input, byte for byte.
+func TestSplitCodeIsWhole(t *testing.T) {
+	var code strings.Builder
+	for i := range 300 {
+		fmt.Fprintf(&code, "    line_%d = compute(%d)\n\n", i, i)
+	}
+	md := "Here is the module:\n```py\n" + code.String() + "```\nDone."
+	pieces := Split(md, 2000, markup.UTF16)
+	var joined strings.Builder
+	for i, p := range pieces {
+		if strings.Count(p, "```")%2 != 0 {
+			t.Errorf("piece %d: odd fences", i)
 		}
+		if i > 0 {
+			var ok bool
+			if p, ok = strings.CutPrefix(p, "```py\n"); !ok {
+				t.Errorf("piece %d does not open: %.20q", i, p)
+			}
+		}
+		if i < len(pieces)-1 {
+			var ok bool
+			if p, ok = strings.CutSuffix(p, "\n```"); !ok {
+				t.Errorf("piece %d does not close", i)
+			}
+			p += "\n"
+		}
+		joined.WriteString(p)
+	}
+	if joined.String() != md {
+		t.Errorf("%d bytes of %d", joined.Len(), len(md))
+	}
+}
+
+// TestSplitMarkup pins what is inserted where a cut goes through markup.
+func TestSplitMarkup(t *testing.T) {
+	tests := []struct {
+		name, md string
+		max      int
+		want     []string
+	}{
+		{"code in a nested list", "1. do\n   - this\n     ```sh\n" + strings.Repeat("     echo hi\n", 6) + "     ```\n2. done", 76,
+			[]string{"1. do\n   - this\n     ```sh\n" + strings.Repeat("     echo hi\n", 3) + "     ```",
+				"   ```sh\n" + strings.Repeat("   echo hi\n", 3) + "   ```\n2. done"}},
+		{"table", "| a | b |\n|---|---|\n" + strings.Repeat("| 1 | 2 |\n", 8), 90,
+			[]string{"| a | b |\n|---|---|\n" + strings.Repeat("| 1 | 2 |\n", 7), "| a | b |\n|---|---|\n| 1 | 2 |"}},
+		{"bold", "**one two three four five**", 20, []string{"**one two three**", "**four five**"}},
+		{"bold and code", "**one `two three four five six seven` eight**", 30, []string{"**one `two three four five`**", "**`six seven` eight**"}},
+		{"quoted code", "> ```go\n> aaaaaaaaaa\n> bbbbbbbbbb\n> cccccccccc\n> ```", 40,
+			[]string{"> ```go\n> aaaaaaaaaa\n> bbbbbbbbbb\n> ```", "> ```go\n> cccccccccc\n> ```"}},
+		{"closer at the cut", "```\naaaa\nbbbb\n```\nand more", 17, []string{"```\naaaa\nbbbb\n```", "and more"}},
+		{"address whole", "see it at https://example.com/a/b/c now", 30, []string{"see it at ", "https://example.com/a/b/c now"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got := Split(tt.md, tt.max, markup.UTF16)
+			checkPieces(t, tt.md, got, tt.max)
+			if !equal(got, tt.want) {
+				t.Errorf("got  %q\nwant %q", got, tt.want)
+			}
+		})
+	}
+}
+
+// TestSplitIsLinear counts what is measured: about the same for each piece, however long the text is.
+func TestSplitIsLinear(t *testing.T) {
+	measured := func(n int) int {
+		sum := 0
+		Split(answer(n), 4096, func(s string) int { sum += len(s); return len(s) })
+		return sum / n
+	}
+	small, large := measured(50_000), measured(400_000)
+	if large > small+small/4 {
+		t.Errorf("measures each byte %d times in a short text, %d times in a long one", small, large)
 	}
 }

@@ -97,19 +97,39 @@ func (s *Scanner) code(quote, rest string) (kind LineKind, ok bool) {
 	return CodeLine, true
 }
 
+// text takes a line outside of fences.
 func (s *Scanner) text(quote, rest string) LineKind {
 	indent, body := cutIndent(rest)
 	starts := startsBlock(body)
 	for s.n > 0 && indent < s.lists[s.n-1] && (s.blank || starts) {
 		s.n--
 	}
-	kind := TextLine
-	for {
-		w := marker(body)
-		if w == 0 {
-			break
-		}
-		kind = ItemLine
+	indent, body, item := s.items(indent, body)
+	column := 0
+	if s.n > 0 {
+		column = s.lists[s.n-1]
+	}
+	f, fence := opener(body)
+	switch {
+	case fence && indent-column < 4:
+		f.Quote, f.Indent, f.list = quote, indent, column
+		s.fence, s.in = f, true
+		return FenceLine
+	case item:
+		return ItemLine
+	case heading(body):
+		return HeadingLine
+	case quote != "":
+		return QuoteLine
+	case strings.Contains(body, "|"):
+		return RowLine
+	}
+	return TextLine
+}
+
+// items opens the list items whose markers the line begins with, and returns what follows them.
+func (s *Scanner) items(indent int, body string) (column int, rest string, any bool) {
+	for w := marker(body); w > 0; w = marker(body) {
 		more, after := cutIndent(body[w:])
 		if more == 0 || more > 4 || after == "" {
 			more = 1
@@ -119,27 +139,9 @@ func (s *Scanner) text(quote, rest string) LineKind {
 			s.lists[s.n] = indent
 			s.n++
 		}
-		body = after
+		body, any = after, true
 	}
-	column := 0
-	if s.n > 0 {
-		column = s.lists[s.n-1]
-	}
-	if f, ok := opener(body); ok && indent-column < 4 {
-		f.Quote, f.Indent, f.list = quote, indent, column
-		s.fence, s.in = f, true
-		return FenceLine
-	}
-	switch {
-	case kind == ItemLine:
-	case heading(body):
-		kind = HeadingLine
-	case quote != "":
-		kind = QuoteLine
-	case strings.Contains(body, "|"):
-		kind = RowLine
-	}
-	return kind
+	return indent, body, any
 }
 
 // cutQuote splits the marks of block quotes off a line.
