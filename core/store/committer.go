@@ -172,7 +172,10 @@ func (w *committer) housekeep(q string) {
 // commit runs a batch that begins with j.
 func (w *committer) commit(j *job) {
 	w.batch = append(w.batch[:0], j)
-	err := w.begin()
+	err := w.broken()
+	if err == nil {
+		err = w.begin()
+	}
 	if err == nil {
 		w.take()
 		err = w.apply()

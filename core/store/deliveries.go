@@ -117,9 +117,9 @@ func (t *tx) insertDelivery(d core.Delivery, conflict string) (int64, error) {
 // Put implements core.Deliveries. Conflict: a row with such an id exists.
 func (o outbox) Put(ctx context.Context, list ...core.Delivery) error {
 	const op = "put delivery"
-	sync := unsynced // a live message is only remembered so that it can be found again
+	sync := unsynced // a preview is only remembered so that it can be found again
 	for _, d := range list {
-		sync = sync || durability(d.State != core.DeliveryLive)
+		sync = sync || durability(d.Kind != core.DeliverPreview)
 	}
 	return o.s.write(ctx, op, sync, func(t *tx) error {
 		for _, d := range list {
@@ -168,10 +168,10 @@ func (t *tx) save(d core.Delivery) error {
 	return core.Errorf("save delivery", core.Conflict, "delivery %s is %s", d.ID, stored.State)
 }
 
-// ready are rows that may be taken now: the oldest of their target that waits for the worker. A live row that its
-// consumer still owns stands in nobody's way.
-const ready = ` WHERE d.due <= ? AND NOT EXISTS (SELECT 1 FROM deliveries e WHERE e.target = d.target AND e.due IS NOT NULL
-	AND e.n < d.n AND (e.state <> 'live' OR e.due <= ?)) ORDER BY d.n LIMIT ?`
+// first are rows that nothing of their target comes before: an older row that waits for the worker, or will when this one
+// does. A live row that its consumer still owns stands in nobody's way.
+const first = ` NOT EXISTS (SELECT 1 FROM deliveries e WHERE e.target = d.target AND e.due IS NOT NULL
+	AND e.n < d.n AND (e.state <> 'live' OR e.due <= `
 
 // Due implements core.Deliveries. A live row that is taken becomes owed: its consumer's time is over. A row that is
 // sending stays so, because the fate of its last attempt is unknown.
@@ -184,7 +184,7 @@ func (o outbox) Due(ctx context.Context, now time.Time, lease time.Duration, lim
 	}
 	until := at(ms(now.Add(lease)))
 	err = o.s.write(ctx, op, unsynced, func(t *tx) error {
-		if out, err = all(t, scanDelivery, selectDeliveries+ready+`{lock}`, ms(now), ms(now), limit); err != nil {
+		if out, err = all(t, scanDelivery, selectDeliveries+` WHERE d.due <= ? AND`+first+`?)) ORDER BY d.n LIMIT ?{lock}`, ms(now), ms(now), limit); err != nil {
 			return err
 		}
 		for i := range out {
@@ -205,10 +205,10 @@ func (o outbox) Due(ctx context.Context, now time.Time, lease time.Duration, lim
 	return out, nil
 }
 
-// Next implements core.Deliveries. A row behind another one of its target may be due earlier than it can be taken.
+// Next implements core.Deliveries.
 func (o outbox) Next(ctx context.Context) (time.Time, error) {
 	var v *int64
-	_, err := o.s.read(ctx, "next delivery").row(`SELECT MIN(due) FROM deliveries WHERE due IS NOT NULL`).scan(&v)
+	_, err := o.s.read(ctx, "next delivery").row(`SELECT MIN(d.due) FROM deliveries d WHERE d.due IS NOT NULL AND` + first + `d.due))`).scan(&v)
 	if err != nil || v == nil {
 		return time.Time{}, err
 	}
@@ -241,8 +241,7 @@ func (o outbox) Owed(ctx context.Context) (map[core.DeliveryState]int64, error) 
 // forgotten is the fact that says since when the outbox is complete.
 const forgotten = "store.outbox since"
 
-// Undelivered implements core.Deliveries. An answer is due for a turn that ran in a chat, unless it ended without one:
-// a tool had spoken, its input went into another turn, or a person settled it.
+// Undelivered implements core.Deliveries.
 func (o outbox) Undelivered(ctx context.Context) ([]core.AdmissionID, error) {
 	r := o.s.read(ctx, "list undelivered")
 	since, err := fact(r, forgotten)
@@ -250,16 +249,29 @@ func (o outbox) Undelivered(ctx context.Context) ([]core.AdmissionID, error) {
 		return nil, err
 	}
 	from, _ := strconv.ParseInt(since, 10, 64) // "" is from the beginning
-	return all(r, func(r scanner) (id core.AdmissionID, err error) {
-		err = r.Scan(&id)
-		return id, err
-	}, `SELECT a.id FROM admissions a
+	bare, err := all(r, scanAdmission, selectAdmissions+`
 		WHERE a.status = 'terminal' AND a.routed = 1 AND a.turn <> '' AND a.settled >= ?
-			AND a.result IN ('completed', 'failed', 'interrupted')
-			AND a.reason NOT IN ('silent', 'retried', 'steered', 'merged', 'marked done', 'dropped', 'conversation went on')
 			AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.admission = a.id AND d.admission <> ''
 				AND d.kind IN ('final', 'preview', 'notice', 'reply') AND d.state <> 'moved')
 		ORDER BY a.n`, from)
+	var out []core.AdmissionID
+	for _, a := range bare {
+		if answers(a) {
+			out = append(out, a.ID)
+		}
+	}
+	return out, err
+}
+
+// answers reports whether a turn that ran in a chat owes it an answer. It owes none when it ended without words, when a
+// tool had spoken, when another row goes on or a person settled it, and when it failed for a bot, which would only reply.
+func answers(a core.Admission) bool {
+	switch a.Outcome.Reason {
+	case core.ReasonSilent, core.ReasonRetried, core.ReasonSteered, core.ReasonMerged, core.ReasonDone, core.ReasonDropped, core.ReasonMoved:
+		return false
+	}
+	bot := a.Outcome.Result == core.Failed && a.Submission.Display["author"] == "bot"
+	return a.Outcome.Text != "" && !bot
 }
 
 // Forget implements core.Deliveries.

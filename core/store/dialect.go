@@ -23,7 +23,7 @@ type dialect struct {
 	open func(o Options) (writer, reader *sqlx.DB, err error)
 
 	// classify maps a driver error. NoSpace, Corrupt and Unavailable are faults of the database: they fail the whole batch.
-	// Conflict is a constraint, Busy the lock of another process, anything else Internal.
+	// Conflict is a constraint, NotFound a foreign key, Busy the lock of another process, anything else Internal.
 	classify func(error) core.Kind
 
 	setup         []string // for the writing connection, once the schema is there

@@ -40,7 +40,7 @@ func (s *Store) Retention(ctx context.Context, before time.Time) (int, error) {
 func (t *tx) trim(a core.Admission) error {
 	v := a.Submission
 	submission, err := text(core.Submission{Key: v.Key, Source: v.Source, RequestID: v.RequestID, AuthorID: v.AuthorID,
-		Surface: v.Surface, MessageID: v.MessageID, Route: v.Route, Sent: v.Sent, Producer: v.Producer})
+		Surface: v.Surface, MessageID: v.MessageID, Route: v.Route, Sent: v.Sent, Producer: v.Producer, Display: v.Display})
 	if err != nil {
 		return err
 	}

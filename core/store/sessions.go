@@ -103,10 +103,12 @@ func (t *tx) create(n newcomer) (core.ConversationID, error) {
 // Conversation implements core.Sessions.
 func (s *Store) Conversation(ctx context.Context, id string, owner core.PrincipalID) (core.Conversation, error) {
 	const op = "find conversation"
-	v, found, err := one(s.read(ctx, op), scanConversation, `SELECT `+conversationColumns+` FROM conversations c
-		WHERE (c.id = ? OR c.id = (SELECT conversation FROM sessions WHERE id = ?) OR (c.title = ? AND c.title <> ''))
-			AND (c.owner = ? OR ? = '')
-		ORDER BY CASE WHEN c.title = ? THEN 1 ELSE 0 END, c.updated DESC LIMIT 1`, id, id, id, owner, owner, id)
+	r := s.read(ctx, op)
+	const q, mine = `SELECT ` + conversationColumns + ` FROM conversations c WHERE `, ` AND (c.owner = ? OR ? = '')`
+	v, found, err := one(r, scanConversation, q+`(c.id = ? OR c.id = (SELECT conversation FROM sessions WHERE id = ?))`+mine, id, id, owner, owner)
+	if err == nil && !found && id != "" {
+		v, found, err = one(r, scanConversation, q+`c.title = ?`+mine+` ORDER BY c.updated DESC LIMIT 1`, id, owner, owner)
+	}
 	if err == nil && !found {
 		err = core.Errorf(op, core.NotFound, "no conversation %q", id)
 	}

@@ -36,6 +36,7 @@ func sqliteDialect() *dialect {
 // openSQLite opens one writing connection and a small pool of reading ones. Caches are small on purpose: the page cache
 // of the kernel is behind them, and a gateway at rest should cost little memory.
 func openSQLite(o Options) (writer, reader *sqlx.DB, err error) {
+	keepFreedMemory()
 	if err := touch(o.DSN); err != nil {
 		return nil, nil, err
 	}
@@ -90,6 +91,9 @@ func classifySQLite(err error) core.Kind {
 	case sqlite3.ErrBusy, sqlite3.ErrLocked:
 		return core.Busy
 	case sqlite3.ErrConstraint:
+		if e.ExtendedCode == sqlite3.ErrConstraintForeignKey {
+			return core.NotFound
+		}
 		return core.Conflict
 	case sqlite3.ErrIoErr, sqlite3.ErrCantOpen, sqlite3.ErrReadonly, sqlite3.ErrNomem, sqlite3.ErrPerm, sqlite3.ErrAuth,
 		sqlite3.ErrProtocol, sqlite3.ErrInterrupt, sqlite3.ErrNoLFS:

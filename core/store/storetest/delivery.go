@@ -78,6 +78,7 @@ var deliveryTests = []test{
 		k.ok(k.Outbox().Put(k.Context(), owed("a1", "a"), owed("a2", "a"), owed("b1", "b"), owed("a3", "a")))
 		k.equal(k.due(10), []string{"a1", "b1"})
 		k.equal(k.due(10), []string(nil)) // both are out
+		k.equal(must(k.Outbox().Next(k.Context()))(k), time.Now().Add(time.Minute).Truncate(time.Millisecond))
 		a1 := owed("a1", "a")
 		a1.State = core.DeliveryDelivered
 		k.ok(k.Outbox().Save(k.Context(), a1))
@@ -154,6 +155,10 @@ var deliveryTests = []test{
 		e := said("4", "pulled by a client")
 		e.Submission.Route = core.Route{}
 		settle(e, answered)
+		e = said("6", "a bot's")
+		e.Submission.Display = map[string]string{"author": "bot"}
+		settle(e, core.Outcome{Result: core.Failed, Reason: core.ReasonProvider, Text: "sorry"})
+		settle(said("7", "stopped before a word"), core.Outcome{Result: core.Interrupted, Reason: core.ReasonStopped})
 		e = said("5", "/help")
 		e.Terminal = &core.Outcome{Result: core.Completed, Reason: core.ReasonCommand}
 		k.queue(e)

@@ -18,6 +18,7 @@ var eventTests = []test{
 		k.equal(must(k.Since(k.Context(), a.Conversation, 0, 99))(k), []core.Event{e(1, core.ToolStart), e(3, core.ToolComplete), e(9, core.ErrorEvent)})
 		k.equal(must(k.Since(k.Context(), a.Conversation, 1, 1))(k), []core.Event{e(3, core.ToolComplete)})
 		k.want(k.Record(k.Context(), e(0, core.ErrorEvent)), core.Invalid)
+		k.want(k.Record(k.Context(), core.Event{Conversation: "none", Seq: 1, EventBody: core.EventBody{Type: core.ErrorEvent}}), core.NotFound)
 	}},
 	{"numbers", func(k kit) {
 		a := k.queue(said("1", "x"))
