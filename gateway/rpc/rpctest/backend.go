@@ -62,7 +62,7 @@ func (b *Backend) wake(c core.ConversationID) {
 	b.wg.Go(func() {
 		b.drain(c, live)
 		live.End()
-		if b.head(c) != nil { // admitted between the last look and the end
+		if b.ctx.Err() == nil && b.head(c) != nil { // admitted between the last look and the end
 			b.wake(c)
 		}
 	})
@@ -119,6 +119,12 @@ func (t *Turn) Emit(body core.EventBody) {
 func (t *Turn) Say(text string) {
 	t.text += text
 	t.Emit(core.EventBody{Type: core.MessageDelta, Text: text})
+}
+
+// Interim ends the text under way, which stands beside the tool calls that follow.
+func (t *Turn) Interim() {
+	t.Emit(core.EventBody{Type: core.MessageInterim, Text: t.text})
+	t.text = ""
 }
 
 // Tool shows a tool call from its start to its end, with run between; run returns the summary.
