@@ -187,4 +187,25 @@ func (r *Reader) tries(ctx context.Context, row core.Admission) (int, error) {
 	return n, nil
 }
 
+// Look reads back row without settling anything.
+func (r *Reader) Look(ctx context.Context, row core.Admission) (Decision, error) {
+	f, err := r.load(ctx, row)
+	if err != nil {
+		return Decision{}, err
+	}
+	return Decide(row, f.said, f.calls, f.deliveries), nil
+}
+
+// Tail makes the rows that close the transcript of row, whose turn is abandoned; see Close. open: a call that must not be
+// repeated by itself may have had an effect.
+func (r *Reader) Tail(ctx context.Context, row core.Admission, started, closing string) (tail []core.Message, open bool, err error) {
+	f, err := r.load(ctx, row)
+	if err != nil {
+		return nil, false, err
+	}
+	d := Decide(row, f.said, f.calls, f.deliveries)
+	tail, _ = Close(row, f.said, f.calls, started, closing)
+	return tail, d.Case == Effects, nil
+}
+
 func newDeliveryID() core.DeliveryID { return core.DeliveryID(ulid.Make().String()) }

@@ -54,7 +54,7 @@ func TestStartStop(t *testing.T) {
 // leases, a failing store, restarts. In the end every accepted row has exactly one receipt, and each conversation ran in
 // order.
 func TestSimulation(t *testing.T) {
-	for seed := range uint64(12) {
+	for seed := range uint64(8) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { simulate(t, seed) })
 		})
