@@ -23,7 +23,8 @@ func rule(word time.Duration) providertest.Rule {
 }
 
 func answer(word time.Duration, said string) providertest.Reply {
-	name, rest, _ := strings.Cut(strings.TrimSpace(said), " ")
+	said = unlabelled(strings.TrimSpace(said))
+	name, rest, _ := strings.Cut(said, " ")
 	rest = strings.TrimSpace(rest)
 	switch strings.ToLower(name) {
 	case "run:", "run":
@@ -45,9 +46,18 @@ func answer(word time.Duration, said string) providertest.Reply {
 	return speak(word, greeting(said))
 }
 
+// unlabelled takes away who said it, which a gateway may put in front of what is said in a group.
+func unlabelled(said string) string {
+	who, rest, ok := strings.Cut(said, ": ")
+	if !ok || strings.EqualFold(who, "run") || strings.ContainsAny(who, " \n") {
+		return said
+	}
+	return rest
+}
+
 func greeting(said string) string {
 	return fmt.Sprintf("You said: **%s**\n\nI am a scripted model. Try one of these:\n\n"+
-		"- `run: ls -la` – a tool that asks for approval\n- `count 50` – a growing answer\n- `long 20` – an answer of many messages\n"+
+		"- `run: ls -la` – a tool; `run: rm -r x` wants approval\n- `count 50` – a growing answer\n- `long 20` – an answer of many messages\n"+
 		"- `table` – Markdown\n- `think hard` – reasoning\n- `fail`, `hang` – a model in trouble\n", strings.TrimSpace(plain(said)))
 }
 

@@ -129,7 +129,7 @@ func TestModel(t *testing.T) {
 		code, body := s.post("/v1/chat/completions", fmt.Sprintf(`{"model":"demo","messages":[{"role":"user","content":%q}]}`, said))
 		return fmt.Sprint(code, body)
 	}
-	for said, want := range map[string]string{"hello": "You said: **hello**", "count 3": "1 2 3 ", "run: ls": `"shell"`, "table": "| Room |", "fail": "500", "long 2": "**2.**", "think x": "thought about it"} {
+	for said, want := range map[string]string{"hello": "You said: **hello**", "count 3": "1 2 3 ", "run: ls": `"shell"`, "Bo: count 3": "1 2 3 ", "Bo: run: ls": `"shell"`, "table": "| Room |", "fail": "500", "long 2": "**2.**", "think x": "thought about it"} {
 		if got := ask(said); !strings.Contains(got, want) {
 			t.Errorf("%s: %s", said, got)
 		}
