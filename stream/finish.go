@@ -125,7 +125,11 @@ func (f *finisher) views(text string) []View {
 // place makes the i-th message show v. The next message, or a new one, takes the place of one that cannot be edited, which
 // is deleted: order is kept, and nothing is shown twice.
 func (f *finisher) place(ctx context.Context, i int, v View) {
-	for i < len(f.parts) && f.parts[i].Ref != "" {
+	for i < len(f.parts) {
+		if f.parts[i].Ref == "" { // an attempt that failed
+			f.forget(i)
+			continue
+		}
 		if f.parts[i].Hash == Hash(v) {
 			return
 		}
@@ -167,7 +171,7 @@ func (f *finisher) post(ctx context.Context, i int, v View) {
 	}
 	if f.tooLong { // it was refused: there is no message
 		f.parts = f.parts[:i]
-	} else if waits(err) {
+	} else if waits(err) || errors.Is(err, ErrDead) {
 		f.parts[i].Sent = 0
 	}
 	if f.stop == nil {
@@ -180,6 +184,10 @@ func (f *finisher) post(ctx context.Context, i int, v View) {
 func (f *finisher) rest(ctx context.Context, end int) {
 	for i := len(f.parts) - 1; i >= end && f.stop == nil; i-- {
 		ref := f.parts[i].Ref
+		if ref == "" {
+			f.forget(i)
+			continue
+		}
 		err := f.call(ctx, 0, func() error { return f.s.Delete(ctx, ref) })
 		if err == nil || errors.Is(err, ErrGone) {
 			f.forget(i)

@@ -145,9 +145,10 @@ func liveText(s, cursor string) string {
 	for _, o := range open {
 		marks = o.Mark + marks
 	}
-	t := strings.TrimRight(s, " \n")
-	if cursor != "" {
-		return t + cursor + marks
+	t := strings.TrimRight(s, " \n") + cursor
+	last := t[strings.LastIndexByte(t, '\n')+1:] + marks
+	if _, fence := opener(strings.TrimLeft(last, " >")); fence { // the marks together would be something else
+		return t
 	}
 	return t + marks
 }
