@@ -168,6 +168,7 @@ func (j *judging) known(name string, args []word, depth int) {
 		why := rule.refuses(args)
 		switch {
 		case why == "" && rule.text:
+			j.patterns(args)
 			return
 		case why == "":
 			j.paths(args)
@@ -215,6 +216,17 @@ func (j *judging) paths(args []word) {
 		}
 		if p := pathIn(a.text); p != "" {
 			j.path(p)
+		}
+	}
+	j.patterns(args)
+}
+
+// patterns judges the arguments that stand for names of files.
+func (j *judging) patterns(args []word) {
+	for _, a := range args {
+		if a.lit && a.glob {
+			j.path(a.text)
+			j.matches(a.text)
 		}
 	}
 }

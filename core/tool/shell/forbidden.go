@@ -117,7 +117,7 @@ func globRoot(abs string) string {
 	return abs
 }
 
-var system = set("/", "/bin", "/boot", "/dev", "/etc", "/home", "/lib", "/lib32", "/lib64", "/opt", "/proc", "/root", "/run",
+var system = set("/", "/bin", "/boot", "/dev", "/etc", "/home", "/lib", "/lib32", "/lib64", "/usr/lib32", "/usr/lib64", "/opt", "/proc", "/root", "/run",
 	"/sbin", "/srv", "/sys", "/usr", "/usr/bin", "/usr/lib", "/usr/local", "/usr/sbin", "/var", "/var/lib", "/var/log")
 
 // precious reports whether losing a folder would be a disaster: part of the system, a home, or above the workspace.

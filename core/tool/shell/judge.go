@@ -3,6 +3,7 @@ package shell
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -34,6 +35,7 @@ type opinion struct {
 
 // judge reads a command line. It has no effect and reads no file but to follow links.
 func judge(line string, p place) opinion {
+	p.workspace, p.spill, p.home = follow(p.workspace), follow(p.spill), follow(p.home)
 	j := &judging{place: p, cwds: []string{p.workspace}, verdict: tool.Allow}
 	j.script(line, 0)
 	o := opinion{verdict: j.verdict, why: j.why}
@@ -156,6 +158,9 @@ func (j *judging) command(c syntax.Command, depth int) {
 		j.stmts(c.Cond, depth)
 		j.stmts(c.Do, depth)
 	case *syntax.ForClause:
+		if each, ok := c.Loop.(*syntax.WordIter); !ok || !plainName.MatchString(each.Name.Value) {
+			j.ask("sets a variable") // PATH, or by arithmetic, which can run commands
+		}
 		j.inside(c.Loop, depth)
 		j.stmts(c.Do, depth)
 	case *syntax.CaseClause:
@@ -168,11 +173,12 @@ func (j *judging) command(c syntax.Command, depth int) {
 		}
 	case *syntax.TimeClause:
 		j.stmt(c.Stmt, depth)
-	case *syntax.TestClause, *syntax.ArithmCmd:
+	case *syntax.TestClause:
+		j.test(c)
 		j.inside(c, depth)
 	case *syntax.FuncDecl:
 		j.function(c, depth)
-	default: // declare, let, coproc, and what later versions of the parser add
+	default: // declare, let, coproc, arithmetic, and what later versions of the parser add
 		j.ask("changes the shell's state")
 		j.inside(c, depth)
 	}
@@ -209,7 +215,29 @@ func isCall(c syntax.Command) bool {
 	return ok
 }
 
-// inside judges the code hidden in a node that is not itself a command: substitutions.
+// plainName is a variable that means nothing to the shell.
+var plainName = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
+
+// test judges [[ ]]: its comparisons of numbers and of what is set evaluate text, which can run commands.
+func (j *judging) test(c *syntax.TestClause) {
+	syntax.Walk(c, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.BinaryTest:
+			switch n.Op {
+			case syntax.TsEql, syntax.TsNeq, syntax.TsLeq, syntax.TsGeq, syntax.TsLss, syntax.TsGtr:
+				j.ask("evaluates text as arithmetic")
+			}
+		case *syntax.UnaryTest:
+			if n.Op == syntax.TsVarSet || n.Op == syntax.TsRefVar {
+				j.ask("evaluates text as a variable")
+			}
+		}
+		return true
+	})
+}
+
+// inside judges the code hidden in a node that is not itself a command: substitutions, and expansions that do more than
+// insert a value.
 func (j *judging) inside(n syntax.Node, depth int) {
 	syntax.Walk(n, func(n syntax.Node) bool {
 		switch n := n.(type) {
@@ -221,6 +249,12 @@ func (j *judging) inside(n syntax.Node, depth int) {
 			j.ask("runs a command inside another")
 			j.stmts(n.Stmts, depth+1)
 			return false
+		case *syntax.ParamExp:
+			if !insertsOnly(n) {
+				j.ask("uses a special expansion")
+			}
+		case *syntax.ArithmExp:
+			j.ask("evaluates text as arithmetic")
 		}
 		return true
 	})
@@ -288,6 +322,9 @@ func (j *judging) redirect(r *syntax.Redirect, depth int) {
 		return
 	}
 	j.inside(r.Word, depth)
+	if r.N != nil && strings.Trim(r.N.Value, "0123456789") != "" {
+		j.ask("sets a variable")
+	}
 	if r.Op == syntax.WordHdoc {
 		return
 	}

@@ -72,6 +72,9 @@ var corpus = []struct {
 rm -rf /
 X`, allow}, // only text
 	{`time ls`, allow},
+	{`for f in a b; do echo $f; done`, allow},
+	{`[[ -n $USER && a == b ]]`, allow},
+	{`cat src/*/main.go`, allow},
 	{`(ls; pwd)`, allow},
 	{`# only a comment`, allow},
 
@@ -134,6 +137,29 @@ X`, allow}, // only text
 	{`cat $FILE`, ask},
 	{"cat `ls`", ask},
 	{`cat "$(pwd)"`, ask},
+	{`cat {/etc/passwd,a}`, ask},
+	{`cat {/etc/passwd,` + strings.Repeat("a,", 100) + `b}`, ask},
+	{`echo ${x:='$(id)'} ${x@P}`, ask},
+	{`for i in ${x:='$(id)'} ${x@P}; do :; done`, ask},
+	{`[[ ${x:='$(id)'} == ${x@P} ]]`, ask},
+	{`for x in 'a[$(id)]'; do ((x)); done`, ask},
+	{`for x in 'a[$(id)]'; do echo $((x)); done`, ask},
+	{`for x in 'a[$(id)]'; do [[ x -eq 0 ]]; done`, ask},
+	{`[[ -v 'a[$(id)]' ]]`, ask},
+	{`test -v 'a[$(id)]'`, ask},
+	{`printf -v 'a[$(id)]' x`, ask},
+	{`for PATH in /tmp/x; do ls; done`, ask},
+	{`for ((i=0; i<3; i++)); do ls; done`, ask},
+	{`ls {PATH}>/dev/null`, ask},
+	{`cat <<X
+${x:=y}
+X`, ask},
+	{`jq -n 'import "bellhop" as $d {search:"/data"}; $d'`, ask},
+	{`grep -R x .`, ask},
+	{`find -L . -name x`, ask},
+	{`echo /etc/*`, ask},
+	{`ls [a-z]*`, ask},
+	{`awk 'BEGIN{print}'`, ask},
 	{`for f in *.txt; do cat "$f"; done`, ask},
 	{`PATH=. ls`, ask},
 	{`PATH=.; ls`, ask},
@@ -315,15 +341,27 @@ func TestKeys(t *testing.T) {
 // A link inside the workspace does not open what lies behind it.
 func TestLinksAreFollowed(t *testing.T) {
 	ws := t.TempDir()
-	if err := os.Symlink("/etc", filepath.Join(ws, "out")); err != nil {
-		t.Fatal(err)
+	for link, to := range map[string]string{"out": "/etc", "self": ".", "data": "/var/lib/bellhop"} {
+		if err := os.Symlink(to, filepath.Join(ws, link)); err != nil {
+			t.Fatal(err)
+		}
 	}
-	p := place{workspace: ws, home: "/home/me"}
-	if o := judge("cat out/passwd", p); o.verdict != tool.Ask {
-		t.Errorf("through a link: %s", o.verdict)
-	}
-	if o := judge("cat in/passwd", p); o.verdict != tool.Allow {
-		t.Errorf("a plain name: %s (%s)", o.verdict, o.why)
+	p := place{workspace: ws, home: "/home/me", secret: []string{"/var/lib/bellhop"}}
+	for line, want := range map[string]tool.Verdict{
+		"cat in/passwd":             allow,
+		"cat out/passwd":            ask,
+		"cat */passwd":              ask,
+		"cat o*/passwd":             ask,
+		"cat self/x":                allow,
+		"cat self/../x":             ask,
+		"cd self && cat ../x":       ask,
+		"cat data/bellhop.db":       forbid,
+		"cd data && cat bellhop.db": forbid,
+		"rm -rf self/..":            forbid,
+	} {
+		if o := judge(line, p); o.verdict != want {
+			t.Errorf("%s: %s (%s), want %s", line, o.verdict, o.why, want)
+		}
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -38,12 +39,18 @@ func (g group) sweep() {
 	if i := slices.IndexFunc(g.id, func(v string) bool { return strings.HasPrefix(v, marker+"=") }); i >= 0 {
 		mark = g.id[i]
 	}
-	for range 3 { // a process may fork while we look
+	for range sweeps { // a process may fork while we look, and takes a moment to die
 		if !g.killStrays(mark) {
 			return
 		}
+		time.Sleep(sweepPause)
 	}
 }
+
+const (
+	sweeps     = 50
+	sweepPause = 2 * time.Millisecond
+)
 
 // killStrays goes once through the process table. It reports whether it found any.
 func (g group) killStrays(mark string) (found bool) {

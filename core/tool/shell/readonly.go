@@ -15,23 +15,27 @@ type rule struct {
 	check   func(args []word) string
 }
 
+// noLinks is for what reads a whole folder: it must not follow links out of it.
+var noLinks = rule{letters: "R", long: []string{"--dereference-recursive"}}
+
 // readers are the commands that read and print, nothing else, under the conditions of their rule.
 var readers = map[string]rule{
-	"echo": {text: true}, "printf": {text: true}, "true": {text: true}, "false": {text: true}, ":": {text: true},
+	"echo": {text: true}, "printf": {text: true, letters: "v"}, "true": {text: true}, "false": {text: true}, ":": {text: true},
 	"seq": {text: true}, "sleep": {text: true}, "exit": {text: true}, "tr": {text: true}, "expr": {text: true},
-	"ls": {}, "cat": {}, "head": {}, "tail": {}, "wc": {}, "pwd": {}, "test": {}, "[": {}, "stat": {}, "du": {}, "df": {}, "basename": {}, "dirname": {}, "realpath": {}, "readlink": {},
+	"ls": {}, "cat": {}, "head": {}, "tail": {}, "wc": {}, "pwd": {}, "stat": {},
+	"test": {long: []string{"-v", "-R"}}, "[": {long: []string{"-v", "-R"}}, "du": {letters: "L", long: []string{"--dereference"}}, "df": {}, "basename": {}, "dirname": {}, "realpath": {}, "readlink": {},
 	"uname": {}, "whoami": {}, "id": {}, "nproc": {}, "uptime": {}, "free": {}, "which": {}, "type": {}, "cut": {},
-	"comm": {}, "diff": {}, "cmp": {}, "paste": {}, "fold": {}, "column": {}, "nl": {}, "tac": {}, "rev": {}, "expand": {},
+	"comm": {}, "diff": {letters: "r", long: []string{"--recursive"}}, "cmp": {}, "paste": {}, "fold": {}, "column": {}, "nl": {}, "tac": {}, "rev": {}, "expand": {},
 	"md5sum": {}, "sha1sum": {}, "sha256sum": {}, "sha512sum": {}, "cksum": {}, "od": {}, "hexdump": {}, "strings": {},
-	"grep": {}, "egrep": {}, "fgrep": {}, "jq": {}, "command": {}, "groups": {},
+	"grep": noLinks, "egrep": noLinks, "fgrep": noLinks, "command": {}, "groups": {}, "jq": {check: jqReads},
 	"file": {letters: "Cm", long: []string{"--compile", "--magic-file"}},
 	"date": {letters: "s", long: []string{"--set"}, check: dateReads},
 	"uniq": {max: 1},
 	"xxd":  {letters: "r", max: 1},
 	"sort": {letters: "oT", long: []string{"--output", "--compress-program", "--temporary-directory"}, exec: true},
-	"tree": {letters: "oR"},
-	"rg":   {letters: "z", long: []string{"--pre", "--search-zip", "--hostname-bin"}, exec: true},
-	"find": {long: []string{"-exec", "-execdir", "-ok", "-okdir", "-delete", "-fprint", "-fprint0", "-fprintf", "-fls"}, exec: true},
+	"tree": {letters: "oRl"},
+	"rg":   {letters: "zL", long: []string{"--pre", "--search-zip", "--hostname-bin", "--follow"}, exec: true},
+	"find": {letters: "LH", long: []string{"-follow", "-exec", "-execdir", "-ok", "-okdir", "-delete", "-fprint", "-fprint0", "-fprintf", "-fls"}, exec: true},
 	"sed":  {check: sedPrints},
 	"git":  {exec: true, check: gitReads},
 	"go":   {check: goReads},
@@ -101,6 +105,16 @@ func dateReads(args []word) string {
 			return "may set the clock"
 		}
 		value = a.text == "-d" || a.text == "-r" || a.text == "-f"
+	}
+	return ""
+}
+
+// jqReads allows jq but its modules, which are files that no argument names.
+func jqReads(args []word) string {
+	for _, a := range args {
+		if strings.Contains(a.text, "import") || strings.Contains(a.text, "include") {
+			return "reads modules"
+		}
 	}
 	return ""
 }

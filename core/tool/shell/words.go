@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -22,7 +23,12 @@ type word struct {
 func (j *judging) words(args []*syntax.Word) []word {
 	var out []word
 	for _, a := range args {
-		for _, b := range braces(a) {
+		list, ok := braces(a)
+		if !ok {
+			out = append(out, word{})
+			continue
+		}
+		for _, b := range list {
 			text, ok := j.literal(b)
 			out = append(out, word{text: text, lit: ok, glob: globbed(b)})
 		}
@@ -30,21 +36,21 @@ func (j *judging) words(args []*syntax.Word) []word {
 	return out
 }
 
-// braces returns the words a word with braces stands for; when they are too many, or it has none, the word itself.
-func braces(w *syntax.Word) []*syntax.Word {
+// braces returns the words that a word with braces stands for. false: they are too many to look at.
+func braces(w *syntax.Word) ([]*syntax.Word, bool) {
 	parts := *w
 	parts.Parts = append([]syntax.WordPart(nil), w.Parts...)
 	if !syntax.SplitBraces(&parts) {
-		return []*syntax.Word{w}
+		return []*syntax.Word{w}, true
 	}
 	var out []*syntax.Word
 	for b, err := range expand.BracesSeq(nil, &parts) {
 		if err != nil || len(out) == 64 {
-			return []*syntax.Word{w}
+			return nil, false
 		}
 		out = append(out, b)
 	}
-	return out
+	return out, true
 }
 
 // literal returns the value of a word if it is known before the line runs: no expansion but HOME, PWD and PPID.
@@ -107,11 +113,13 @@ func first(n []int) int {
 
 // plainParam reports whether p is $NAME or ${NAME} of a name whose value the judge knows.
 func plainParam(p *syntax.ParamExp) bool {
-	if p.Param == nil || p.Excl || p.Length || p.Width || p.Index != nil || p.Slice != nil || p.Repl != nil || p.Names != 0 ||
-		p.Exp != nil || p.NestedParam != nil || p.Flags != nil {
-		return false
-	}
-	return p.Param.Value == "HOME" || p.Param.Value == "PWD" || p.Param.Value == "PPID"
+	return insertsOnly(p) && (p.Param.Value == "HOME" || p.Param.Value == "PWD" || p.Param.Value == "PPID")
+}
+
+// insertsOnly reports whether p is $NAME or ${NAME}. Other forms can set variables (:=) and run their values (@P, [ ]).
+func insertsOnly(p *syntax.ParamExp) bool {
+	return p.Param != nil && !p.Excl && !p.Length && !p.Width && p.Index == nil && p.Slice == nil && p.Repl == nil && p.Names == 0 &&
+		p.Exp == nil && p.NestedParam == nil && p.Flags == nil && len(p.Modifiers) == 0
 }
 
 // globbed reports whether a word has a pattern character outside quotes.
@@ -142,13 +150,27 @@ func (j *judging) resolve(name string) []string {
 		name = j.home
 	}
 	if filepath.IsAbs(name) {
-		return []string{filepath.Clean(name)}
+		return []string{walk("/", name)}
 	}
 	out := make([]string, 0, len(j.cwds))
 	for _, c := range j.cwds {
-		out = append(out, filepath.Join(c, name))
+		out = append(out, walk(c, name))
 	}
 	return out
+}
+
+// walk goes from a folder along a path as the kernel does: ".." behind a link leaves what the link points to.
+func walk(dir, name string) string {
+	for part := range strings.SplitSeq(name, "/") {
+		switch part {
+		case "", ".":
+		case "..":
+			dir = filepath.Dir(dir)
+		default:
+			dir = follow(filepath.Join(dir, part))
+		}
+	}
+	return dir
 }
 
 var procSecret = regexp.MustCompile(`^/proc/[^/]+/(task/[^/]+/)?(environ|mem|maps|fd|root|cwd|auxv)(/|$)`)
@@ -172,12 +194,10 @@ func (j *judging) path(name string) {
 }
 
 func (j *judging) inWorkspace(abs string) bool {
-	abs = follow(abs)
-	return within(follow(j.workspace), abs) || j.spill != "" && within(follow(j.spill), abs)
+	return within(j.workspace, abs) || within(j.spill, abs)
 }
 
 func (j *judging) isSecret(abs string) bool {
-	abs = follow(abs)
 	if j.inWorkspace(abs) {
 		return false
 	}
@@ -189,12 +209,31 @@ func (j *judging) isSecret(abs string) bool {
 	return false
 }
 
-// follow resolves links of the longest part of abs that exists.
+// follow resolves the links in a path, as far as it exists; also one that leads nowhere yet.
 func follow(abs string) string {
+	for range maxLinks {
+		next := followOnce(abs)
+		if next == abs {
+			break
+		}
+		abs = next
+	}
+	return abs
+}
+
+const maxLinks = 16
+
+func followOnce(abs string) string {
 	rest := ""
-	for dir := abs; ; {
+	for dir := abs; dir != ""; {
 		if real, err := filepath.EvalSymlinks(dir); err == nil {
 			return filepath.Join(real, rest)
+		}
+		if to, err := os.Readlink(dir); err == nil {
+			if !filepath.IsAbs(to) {
+				to = filepath.Join(filepath.Dir(dir), to)
+			}
+			return filepath.Join(to, rest)
 		}
 		up := filepath.Dir(dir)
 		if up == dir {
@@ -203,6 +242,7 @@ func follow(abs string) string {
 		rest = filepath.Join(filepath.Base(dir), rest)
 		dir = up
 	}
+	return abs
 }
 
 // within reports whether abs is dir or lies below it.
@@ -215,6 +255,26 @@ func within(dir, abs string) bool {
 }
 
 var pathStart = regexp.MustCompile(`/|~|\.\.`)
+
+// matches judges what a pattern for file names matches now, as far as that can be told.
+func (j *judging) matches(pattern string) {
+	if strings.Contains(pattern, "[") {
+		j.ask("uses a pattern that only the shell can tell")
+		return
+	}
+	for _, abs := range j.resolve(pattern) {
+		found, err := filepath.Glob(abs)
+		if err != nil || len(found) > maxMatches {
+			j.ask("uses a pattern that matches too much to look at")
+			return
+		}
+		for _, f := range found {
+			j.path(f)
+		}
+	}
+}
+
+const maxMatches = 500
 
 // pathIn returns the part of an argument that may be a path, "" when there is none: the value of an option, what stands
 // behind a one-letter option, or the argument itself.
