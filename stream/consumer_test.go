@@ -279,6 +279,20 @@ func TestConsumerFinal(t *testing.T) {
 		k.finish("Short.")
 		k.sees("Short.")
 	})
+	bubble("a changed final that was never painted is cut anew", t, func(t *testing.T) {
+		k := newTalk(t, newBoard(t, 100), editing)
+		text := strings.Repeat("word ", 60)
+		k.say(text)
+		time.Sleep(3 * time.Second)
+		k.stop()
+		<-k.done
+		final := "Checked: " + text
+		k.End(final)
+		if _, err := k.Finish(t.Context(), final); err != nil {
+			t.Error(err)
+		}
+		k.sees(trimAll(Split(final, 100, k.b.size))...)
+	})
 	bubble("reset replaces without doubling", t, func(t *testing.T) {
 		k := newTalk(t, newBoard(t, 100), editing)
 		k.say(strings.Repeat("word ", 60))
