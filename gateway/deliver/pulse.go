@@ -69,6 +69,13 @@ func (p *pulse) remove(v *View) {
 	delete(p.views, v.fence.Turn)
 }
 
+// live counts the turns that are shown.
+func (p *pulse) live() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.views)
+}
+
 // shows reports whether a turn has a live message here.
 func (p *pulse) shows(t core.TurnID) bool {
 	p.mu.Lock()

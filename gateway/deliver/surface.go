@@ -35,7 +35,7 @@ func (s *surface) Max() int {
 
 // Post creates a message. That a preview is about to be made is recorded here; of a final the stream has told it already.
 func (s *surface) Post(ctx context.Context, v stream.View) (string, error) {
-	if !s.start(ctx, v.Final) {
+	if !v.Final && !s.grace(ctx) || !s.start(ctx, v.Final) {
 		return "", stream.ErrSkip
 	}
 	if err := s.allow(ctx, v.Final); err != nil {
@@ -70,6 +70,25 @@ func (s *surface) Post(ctx context.Context, v stream.View) (string, error) {
 	}
 	return "", s.answer(err)
 }
+
+// grace waits a moment before the first preview while many turns run: an answer that is there in a moment then is one
+// message and one call, which is what a busy gateway needs most. false: ctx has ended.
+func (s *surface) grace(ctx context.Context) bool {
+	s.mu.Lock()
+	first := (*View)(s).unseen() && !s.held
+	s.mu.Unlock()
+	n := s.m.pulse.live()
+	if !first || n < graceFrom {
+		return true
+	}
+	return sleep(ctx, min(time.Duration(n)*gracePerTurn, maxGrace), nil) == nil
+}
+
+const (
+	graceFrom    = 4 // turns that run
+	gracePerTurn = time.Millisecond
+	maxGrace     = 20 * time.Millisecond
+)
 
 // fate is how a post ended.
 type fate bool

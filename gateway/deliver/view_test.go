@@ -1,6 +1,7 @@
 package deliver
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -21,6 +22,31 @@ func TestShortAnswerIsOneSendAndOneMark(t *testing.T) {
 		want(t, "state", d.State, core.DeliveryDelivered)
 		want(t, "ref", d.Parts[0].Ref, "1")
 		want(t, "sent", d.Parts[0].Sent, 1)
+	}, unlimited)
+}
+
+// Many short answers at once are one call and one mark each, although they come in pieces.
+func TestFloodOfShortAnswers(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		turns := make([]*turn, 50)
+		for i := range turns {
+			turns[i] = w.turn(strconv.Itoa(i))
+		}
+		for range 5 {
+			for _, c := range turns {
+				c.say("word ")
+			}
+			time.Sleep(time.Millisecond)
+		}
+		for _, c := range turns {
+			c.view.End("word word word word word")
+		}
+		for _, c := range turns {
+			c.answer("word word word word word")
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		want(t, "calls", len(w.p.calls), len(turns))
 	}, unlimited)
 }
 
