@@ -61,9 +61,9 @@ func (s *Store) Admission(ctx context.Context, id core.AdmissionID) (core.Admiss
 func (s *Store) Unsettled(ctx context.Context, c core.ConversationID) ([]core.Admission, error) {
 	r := s.read(ctx, "list unsettled")
 	if c == "" {
-		return all(r, scanAdmission, selectAdmissions+` WHERE a.status <> 'terminal' ORDER BY a.seq`)
+		return all(r, scanAdmission, selectAdmissions+` WHERE a.open = 1 ORDER BY a.seq`)
 	}
-	return all(r, scanAdmission, selectAdmissions+` WHERE a.conversation = ? AND a.status <> 'terminal' ORDER BY a.seq`, c)
+	return all(r, scanAdmission, selectAdmissions+` WHERE a.conversation = ? AND a.open = 1 ORDER BY a.seq`, c)
 }
 
 // Recent implements core.Admissions.
@@ -72,7 +72,7 @@ func (s *Store) Recent(ctx context.Context, c core.ConversationID, limit int) ([
 	if c == "" {
 		return all(r, scanAdmission, selectAdmissions+` ORDER BY a.n DESC LIMIT ?`, limit)
 	}
-	return all(r, scanAdmission, selectAdmissions+` WHERE a.conversation = ? ORDER BY a.seq DESC, a.n DESC LIMIT ?`, c, limit)
+	return all(r, scanAdmission, selectAdmissions+` WHERE a.conversation = ? ORDER BY a.n DESC LIMIT ?`, c, limit)
 }
 
 // Pending implements core.Admissions.
@@ -87,7 +87,7 @@ func (s *Store) Pending(ctx context.Context) ([]core.Pending, error) {
 		o.At = at(hold)
 		return o, err
 	}, `SELECT a.conversation, a.status, a.hold FROM admissions a
-		WHERE a.status <> 'terminal' AND a.status <> 'started' ORDER BY a.conversation, a.seq`)
+		WHERE a.open = 1 AND a.status <> 'started' ORDER BY a.conversation, a.seq`)
 	var out []core.Pending
 	for _, o := range rows {
 		if n := len(out); n == 0 || out[n-1].Conversation != o.Conversation {

@@ -165,7 +165,7 @@ func (t *tx) enqueue(d *draft, c core.ConversationID, now time.Time) (core.Admit
 	var open, queued, joinable int
 	_, err := t.row(`SELECT COUNT(*), COALESCE(SUM(CASE WHEN status = 'queued' THEN 1 ELSE 0 END), 0),
 			COALESCE(SUM(CASE WHEN status = 'queued' AND joins <> '' THEN 1 ELSE 0 END), 0)
-		FROM admissions WHERE conversation = ? AND status <> 'terminal'`, c).scan(&open, &queued, &joinable)
+		FROM admissions WHERE conversation = ? AND open = 1`, c).scan(&open, &queued, &joinable)
 	if err != nil {
 		return core.Admitted{}, err
 	}
@@ -215,10 +215,10 @@ func (t *tx) insert(a *core.Admission, submission, outcome string, raw []byte) e
 	if a.Conversation != "" {
 		place = a.Conversation
 	}
-	_, err := t.put(`INSERT INTO admissions (id, conversation, seq, status, by_id, caps, admin, submission, raw, routed, joins,
+	_, err := t.put(`INSERT INTO admissions (id, conversation, seq, status, open, by_id, caps, admin, submission, raw, routed, joins,
 			hold, retry_of, resume, result, reason, outcome, created, settled)
-		VALUES (?, ?, CASE WHEN ? > 0 THEN ? ELSE {next} END, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING seq`,
-		a.ID, place, a.Seq, a.Seq, a.Status, a.By, a.Caps, bit(a.Admin), submission, raw,
+		VALUES (?, ?, CASE WHEN ? > 0 THEN ? ELSE {next} END, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING seq`,
+		a.ID, place, a.Seq, a.Seq, a.Status, bit(a.Status != core.Terminal), a.By, a.Caps, bit(a.Admin), submission, raw,
 		bit(!a.Submission.Route.IsZero()), joinsOf(*a), ms(a.HoldUntil), a.RetryOf, bit(a.Resume),
 		a.Outcome.Result, a.Outcome.Reason, outcome, ms(a.Created), ms(a.Settled)).scan(&a.Seq)
 	if err != nil {

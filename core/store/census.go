@@ -27,7 +27,7 @@ func scanCount(r scanner) (c count, err error) {
 // and end; what is open is counted. A row that was lost, or ended twice, unbalances it. It costs the same at any size.
 func (s *Store) Census(ctx context.Context) (core.Census, error) {
 	return s.census(ctx, `SELECT name, n, 0 FROM tally UNION ALL
-		SELECT status, COUNT(*), MIN(created) FROM admissions WHERE status <> 'terminal' GROUP BY status`)
+		SELECT status, COUNT(*), MIN(created) FROM admissions WHERE open = 1 GROUP BY status`)
 }
 
 // Recount is the census from the rows alone, for a check at leisure: it reads every admission.

@@ -31,7 +31,7 @@ func (s *Store) ClaimNext(ctx context.Context, f core.Fence) (c core.Claim, err 
 func (t *tx) head(c core.ConversationID, now time.Time) (a core.Admission, err error) {
 	const op = "claim"
 	var row admissionRow
-	found, err := t.row(selectAdmissions+` WHERE a.conversation = ? AND a.status <> 'terminal' ORDER BY a.seq LIMIT 1{lock}`, c).
+	found, err := t.row(selectAdmissions+` WHERE a.conversation = ? AND a.open = 1 ORDER BY a.seq LIMIT 1{lock}`, c).
 		scan(row.dest()...)
 	if err != nil {
 		return a, err
@@ -61,7 +61,7 @@ func (t *tx) begin(c *core.Claim, f core.Fence, now time.Time) error {
 	a.Status, a.Turn, a.Generation, a.Claimed, a.HoldUntil = core.Started, f.Turn, f.Generation, at(ms(now)), time.Time{}
 	var last int64
 	if _, err := t.put(`UPDATE conversations SET events = events + ? WHERE id = ? RETURNING events, session, (SELECT COUNT(*)
-			FROM admissions WHERE conversation = conversations.id AND status <> 'terminal' AND status = 'queued')`,
+			FROM admissions WHERE conversation = conversations.id AND open = 1 AND status = 'queued')`,
 		core.EventBlock, f.Conversation).scan(&last, &c.Session, &c.Queued); err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func (t *tx) begin(c *core.Claim, f core.Fence, now time.Time) error {
 // handOver gives the live message that the retried turn left behind to the new one. The row becomes the new turn's, as
 // moved: should that turn vanish before it has a row of its own, its retry still finds the message.
 func (t *tx) handOver(c *core.Claim, now time.Time) error {
-	d, found, err := one(t, scanDelivery, selectDeliveries+` WHERE d.admission = ? AND d.kind = 'preview'
+	d, found, err := one(t, scanDelivery, selectDeliveries+` WHERE d.admission = ? AND d.admission <> '' AND d.kind = 'preview'
 		AND d.state IN ('live', 'owed', 'sending', 'moved') AND d.parts <> '' ORDER BY d.n DESC LIMIT 1{lock}`, c.Admission.RetryOf)
 	if err != nil || !found {
 		return err

@@ -173,7 +173,7 @@ func (t *tx) save(d core.Delivery) error {
 const first = ` NOT EXISTS (SELECT 1 FROM deliveries e WHERE e.target = d.target AND e.due IS NOT NULL
 	AND e.n < d.n AND (e.state <> 'live' OR e.due <= `
 
-// Due implements core.Deliveries. A live row that is taken becomes owed: its consumer's time is over. A row that is
+// Due implements core.Deliveries. What has waited longest past its time comes first. A live row that is taken becomes owed: its consumer's time is over. A row that is
 // sending stays so, because the fate of its last attempt is unknown.
 func (o outbox) Due(ctx context.Context, now time.Time, lease time.Duration, limit int) (out []core.Delivery, err error) {
 	const op = "take due deliveries"
@@ -184,7 +184,7 @@ func (o outbox) Due(ctx context.Context, now time.Time, lease time.Duration, lim
 	}
 	until := at(ms(now.Add(lease)))
 	err = o.s.write(ctx, op, unsynced, func(t *tx) error {
-		if out, err = all(t, scanDelivery, selectDeliveries+` WHERE d.due <= ? AND`+first+`?)) ORDER BY d.n LIMIT ?{lock}`, ms(now), ms(now), limit); err != nil {
+		if out, err = all(t, scanDelivery, selectDeliveries+` WHERE d.due <= ? AND`+first+`?)) ORDER BY d.due, d.n LIMIT ?{lock}`, ms(now), ms(now), limit); err != nil {
 			return err
 		}
 		for i := range out {

@@ -79,7 +79,7 @@ func (s *Store) Since(ctx context.Context, c core.ConversationID, seq int64, lim
 // Trim implements core.Events.
 func (s *Store) Trim(ctx context.Context, before time.Time) (int, error) {
 	return s.prune(ctx, "trim events", `DELETE FROM events WHERE (conversation, seq) IN (SELECT e.conversation, e.seq FROM events e
-		WHERE e.at < ? AND NOT EXISTS (SELECT 1 FROM admissions a WHERE a.conversation = e.conversation AND a.status <> 'terminal')
+		WHERE e.at < ? AND NOT EXISTS (SELECT 1 FROM admissions a WHERE a.conversation = e.conversation AND a.open = 1)
 		LIMIT ?)`, ms(before))
 }
 

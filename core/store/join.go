@@ -51,7 +51,7 @@ func (t *tx) join(d *draft, c core.ConversationID, now time.Time) (out core.Admi
 	if want == "" {
 		want = "part" // the rest of a paste does not look like one
 	}
-	a, found, err := one(t, scanAdmission, selectAdmissions+` WHERE a.conversation = ? AND a.status <> 'terminal'
+	a, found, err := one(t, scanAdmission, selectAdmissions+` WHERE a.conversation = ? AND a.open = 1
 		AND a.status = 'queued' AND a.by_id = ? AND a.joins = ? ORDER BY a.seq DESC LIMIT 1{lock}`, c, d.By.ID, want)
 	if err != nil || !found || a.Submission.Key != d.Submission.Key {
 		return out, false, err

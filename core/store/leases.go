@@ -45,7 +45,7 @@ func (s *Store) Acquire(ctx context.Context, c core.ConversationID, turn core.Tu
 			return err
 		}
 		_, err = t.exec(`UPDATE admissions SET status = 'unknown'
-			WHERE conversation = ? AND status <> 'terminal' AND status = 'started'`, c)
+			WHERE conversation = ? AND open = 1 AND status = 'started'`, c)
 		return err
 	})
 	if err == nil && held != nil {

@@ -23,7 +23,7 @@ func (t *tx) end(a *core.Admission, o core.Outcome, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	n, err := t.exec(`UPDATE admissions SET status = 'terminal', result = ?, reason = ?, outcome = ?, joins = '', settled = ?
+	n, err := t.exec(`UPDATE admissions SET status = 'terminal', open = 0, result = ?, reason = ?, outcome = ?, joins = '', settled = ?
 		WHERE id = ? AND status = ?`, o.Result, o.Reason, outcome, ms(now), a.ID, a.Status)
 	if err == nil && n == 0 {
 		err = core.Errorf("end", core.Conflict, "%s is not %s", a.ID, a.Status)
@@ -36,7 +36,7 @@ func (t *tx) end(a *core.Admission, o core.Outcome, now time.Time) error {
 	return nil
 }
 
-const selectQueued = selectAdmissions + ` WHERE a.conversation = ? AND a.status <> 'terminal' AND a.status = 'queued' ORDER BY a.seq{lock}`
+const selectQueued = selectAdmissions + ` WHERE a.conversation = ? AND a.open = 1 AND a.status = 'queued' ORDER BY a.seq{lock}`
 
 // Cancel implements core.Admissions.
 func (s *Store) Cancel(ctx context.Context, c core.ConversationID, o core.Outcome, ids ...core.AdmissionID) (out []core.Admission, err error) {

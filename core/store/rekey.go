@@ -93,7 +93,7 @@ func (m mover) route(r core.Route) core.Route {
 }
 
 func (m mover) admissions(c core.ConversationID) error {
-	open, err := all(m.t, scanAdmission, selectAdmissions+` WHERE a.conversation = ? AND a.status <> 'terminal'`, c)
+	open, err := all(m.t, scanAdmission, selectAdmissions+` WHERE a.conversation = ? AND a.open = 1`, c)
 	if err != nil {
 		return err
 	}

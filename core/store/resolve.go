@@ -32,7 +32,7 @@ func (s *Store) Orphan(ctx context.Context, alive func(core.Holder) bool) (out [
 // orphans returns the conversations that have a started row, or a lease, whose owner is gone.
 func orphans(q querier, now time.Time, alive func(core.Holder) bool) ([]core.ConversationID, error) {
 	leases, err := all(q, scanLease, `SELECT `+leaseColumns+` FROM leases l WHERE l.token <> '' OR EXISTS (SELECT 1 FROM admissions a
-		WHERE a.conversation = l.conversation AND a.status <> 'terminal' AND a.status = 'started')`)
+		WHERE a.conversation = l.conversation AND a.open = 1 AND a.status = 'started')`)
 	var lost []core.ConversationID
 	for _, l := range leases {
 		held := l.Fence.Token != "" && l.Expires.After(now)
@@ -44,7 +44,7 @@ func orphans(q querier, now time.Time, alive func(core.Holder) bool) ([]core.Con
 }
 
 func (t *tx) orphan(c core.ConversationID, out *[]core.Admission) error {
-	started, err := all(t, scanAdmission, selectAdmissions+` WHERE a.conversation = ? AND a.status <> 'terminal' AND a.status = 'started'`, c)
+	started, err := all(t, scanAdmission, selectAdmissions+` WHERE a.conversation = ? AND a.open = 1 AND a.status = 'started'`, c)
 	if err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func (t *tx) orphan(c core.ConversationID, out *[]core.Admission) error {
 		a.Status = core.Unknown
 		*out = append(*out, a)
 	}
-	if _, err = t.exec(`UPDATE admissions SET status = 'unknown' WHERE conversation = ? AND status <> 'terminal' AND status = 'started'`, c); err != nil {
+	if _, err = t.exec(`UPDATE admissions SET status = 'unknown' WHERE conversation = ? AND open = 1 AND status = 'started'`, c); err != nil {
 		return err
 	}
 	_, err = t.exec(`UPDATE leases SET token = '', turn = '', expires = 0 WHERE conversation = ?`, c)
@@ -126,7 +126,7 @@ func (t *tx) again(a core.Admission, resume bool, now time.Time) (*core.Admissio
 		return nil, err
 	}
 	if _, err := t.exec(`UPDATE deliveries SET state = 'live', live_until = 0, due = NULL
-		WHERE admission = ? AND kind = 'preview' AND state IN ('live', 'owed', 'sending')`, a.ID); err != nil {
+		WHERE admission = ? AND admission <> '' AND kind = 'preview' AND state IN ('live', 'owed', 'sending')`, a.ID); err != nil {
 		return nil, err
 	}
 	_, err = t.exec(`UPDATE questions SET admission = ? WHERE conversation = ? AND state = 'open' AND admission = ?`,

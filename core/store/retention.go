@@ -58,7 +58,7 @@ func (s *Store) DeleteConversation(ctx context.Context, c core.ConversationID) e
 		if _, err := conversation(t, op, c); err != nil {
 			return err
 		}
-		open, err := all(t, scanAdmission, selectAdmissions+` WHERE a.conversation = ? AND a.status <> 'terminal'`, c)
+		open, err := all(t, scanAdmission, selectAdmissions+` WHERE a.conversation = ? AND a.open = 1`, c)
 		if err != nil {
 			return err
 		}

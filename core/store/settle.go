@@ -39,7 +39,7 @@ func (s *Store) Settle(ctx context.Context, f core.Fence, id core.AdmissionID, v
 				return err
 			}
 		}
-		_, err = t.row(`SELECT EXISTS (SELECT 1 FROM admissions WHERE conversation = ? AND status <> 'terminal' AND status = 'queued')`,
+		_, err = t.row(`SELECT EXISTS (SELECT 1 FROM admissions WHERE conversation = ? AND open = 1 AND status = 'queued')`,
 			f.Conversation).scan(&more)
 		return err
 	})
@@ -52,7 +52,7 @@ func (t *tx) endTurn(f core.Fence, id core.AdmissionID, o core.Outcome, now time
 	if err != nil {
 		return err
 	}
-	n, err := t.exec(`UPDATE admissions SET status = 'terminal', result = ?, reason = ?, outcome = ?, settled = ?
+	n, err := t.exec(`UPDATE admissions SET status = 'terminal', open = 0, result = ?, reason = ?, outcome = ?, settled = ?
 		WHERE id = ? AND conversation = ? AND status = 'started' AND generation = ?`,
 		o.Result, o.Reason, outcome, ms(now), id, f.Conversation, f.Generation)
 	if err == nil && n == 0 {

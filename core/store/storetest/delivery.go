@@ -88,6 +88,7 @@ var deliveryTests = []test{
 		k.ok(k.Outbox().Save(k.Context(), a2))
 		k.equal(k.due(10), []string(nil))
 		time.Sleep(time.Hour)
+		k.equal(k.due(1), []string{"b1"}) // has waited longer
 		k.equal(k.due(1), []string{"a2"})
 	}},
 	{"threads have an order of their own", func(k kit) {

@@ -54,7 +54,7 @@ var resolveTests = []test{
 		k.vanish()
 		last := k.retry(next.ID, true)
 		k.equal(k.waiting(next.Conversation), []core.AdmissionID{last.ID, as[1].ID})
-		k.equal(ids(must(k.Recent(k.Context(), next.Conversation, 9))(k)), []core.AdmissionID{as[1].ID, last.ID, next.ID, as[0].ID})
+		k.equal(ids(must(k.Recent(k.Context(), next.Conversation, 9))(k)), []core.AdmissionID{last.ID, next.ID, as[1].ID, as[0].ID})
 	}},
 	{"a retry adopts the user message", func(k kit) {
 		as := k.unknown(0)
