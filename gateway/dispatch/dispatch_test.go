@@ -86,6 +86,23 @@ func TestQueueIsDrainedInOrder(t *testing.T) {
 	}, func(c *dispatch.Config) { c.Sweep = time.Hour })
 }
 
+// A message that comes after the settlement has looked for more, and before the visit ends, waits for no sweep.
+func TestMessageAtTheVeryEndOfAVisit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var g *gateway
+		var once sync.Once
+		second := make(chan core.Admission, 1)
+		g = newGateway(t, answers, func(c *dispatch.Config) {
+			c.Sweep = 24 * time.Hour
+			c.Observe = func(core.Outcome, time.Duration) { once.Do(func() { second <- g.say("1") }) }
+		})
+		g.start()
+		g.say("1")
+		g.ended((<-second).ID, time.Second)
+		g.halt()
+	})
+}
+
 // C151: a turn that is blocked in one chat keeps no other chat waiting.
 func TestConversationsRunBesideEachOther(t *testing.T) {
 	release := make(chan struct{})

@@ -306,9 +306,8 @@ type view struct {
 	claim core.Claim
 	fence core.Fence
 
-	mu   sync.Mutex
-	log  []string
-	seen []core.EventBody
+	mu  sync.Mutex
+	log []string
 }
 
 func (v *view) note(what string) {
@@ -329,12 +328,7 @@ func (v *view) story() []string {
 
 func (v *view) did(what string) bool { return slices.Contains(v.story(), what) }
 
-func (v *view) On(e core.Event) {
-	v.mu.Lock()
-	v.seen = append(v.seen, e.EventBody)
-	v.mu.Unlock()
-	v.note("on " + string(e.Type))
-}
+func (v *view) On(e core.Event) { v.note("on " + string(e.Type)) }
 
 func (v *view) End(string) { v.note("end") }
 
