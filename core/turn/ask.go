@@ -234,7 +234,7 @@ func (r *Runner) grace(ctx context.Context, t *state) core.Reason {
 	spent := t.budget.spent
 	t.aside = append(t.aside, urge(urgeClose))
 	for range len(t.models) {
-		if t.cause = r.tooLong(t, t.model(), r.request(t, nil)); t.cause != nil {
+		if t.cause = r.tooLong(t, t.at, r.request(t, nil)); t.cause != nil {
 			return spent
 		}
 		reply, end := r.ask(ctx, t, r.request(t, nil))

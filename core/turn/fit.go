@@ -21,7 +21,7 @@ var errTooLong = errors.New("the conversation no longer fits any model that is c
 func (r *Runner) fit(t *state) (provider.Request, core.Reason) {
 	for {
 		req := r.request(t, t.tools)
-		if t.cause = r.tooLong(t, t.model(), req); t.cause == nil {
+		if t.cause = r.tooLong(t, t.at, req); t.cause == nil {
 			return req, going
 		}
 		if !r.widen(t, req) {
@@ -33,7 +33,7 @@ func (r *Runner) fit(t *state) (provider.Request, core.Reason) {
 // widen goes on to the next model that could take the request.
 func (r *Runner) widen(t *state, req provider.Request) bool {
 	for i := t.at + 1; i < len(t.models); i++ {
-		if r.tooLong(t, t.models[i], req) == nil {
+		if r.tooLong(t, i, req) == nil {
 			r.switchTo(t, i, "the conversation is too long for "+t.model().Model)
 			return true
 		}
@@ -42,9 +42,10 @@ func (r *Runner) widen(t *state, req provider.Request) bool {
 }
 
 // tooLong says by how much a request does not fit a model, as far as that is known; nil when it may.
-func (r *Runner) tooLong(t *state, m Model, req provider.Request) error {
+func (r *Runner) tooLong(t *state, i int, req provider.Request) error {
+	m := t.models[i]
 	req.Model = m.Model
-	if refused, ok := t.refused[m]; ok && prompt.Tokens(req) >= refused {
+	if refused, ok := t.refused[i]; ok && prompt.Tokens(req) >= refused {
 		return fmt.Errorf("%w: %s refused it", errTooLong, m.Model)
 	}
 	size := r.meter.Tokens(req)
@@ -68,7 +69,7 @@ func (r *Runner) request(t *state, tools []provider.Tool) provider.Request {
 		o.Image = r.o.Image
 	}
 	req := prompt.Wire(t.system, history, o)
-	req.NoStream = t.whole[m]
+	req.NoStream = t.whole[t.at]
 	return req
 }
 

@@ -77,7 +77,7 @@ func (r *Runner) recover(ctx context.Context, t *state, req *provider.Request, a
 		fix = remedies[provider.Transport]
 	}
 	if fix.whole && !req.NoStream {
-		t.whole[t.model()], req.NoStream = true, true
+		t.whole[t.at], req.NoStream = true, true
 		return going
 	}
 	if fix.again {
@@ -86,7 +86,7 @@ func (r *Runner) recover(ctx context.Context, t *state, req *provider.Request, a
 		}
 	}
 	if fix.smaller {
-		t.refused[t.model()] = prompt.Tokens(*req) // not the calibrated size, which may fall: a refusal stands
+		t.refused[t.at] = prompt.Tokens(*req) // not the calibrated size, which may fall: a refusal stands
 		return refit
 	}
 	if fix.other && t.at+1 < len(t.models) {

@@ -25,9 +25,9 @@ type state struct {
 	granted map[string]bool // approval keys allowed in this conversation
 
 	models  []Model
-	at      int            // the model that answers now
-	refused map[Model]int  // estimated size of a request that a model called too long
-	whole   map[Model]bool // models that cannot stream
+	at      int          // the model that answers now
+	refused map[int]int  // by model: estimated size of a request that it called too long
+	whole   map[int]bool // by model: it cannot stream
 	budget  budget
 	usage   core.Usage
 
@@ -50,8 +50,8 @@ type state struct {
 
 func newState(r *Runner, in Input, emit func(core.EventBody)) *state {
 	row := in.Claim.Admission
-	t := &state{in: in, row: row, news: &news{emit: emit}, granted: make(map[string]bool), refused: make(map[Model]int),
-		whole: make(map[Model]bool)}
+	t := &state{in: in, row: row, news: &news{emit: emit}, granted: make(map[string]bool), refused: make(map[int]int),
+		whole: make(map[int]bool)}
 	t.log = r.o.Log.With("session", row.Conversation, "turn", in.Fence.Turn, "admission", row.ID)
 	t.budget = newBudget(r.o.MaxCalls, r.o.MaxTime)
 	if row.Submission.Rich {

@@ -21,8 +21,7 @@ type Options struct {
 	MaxOutput  int           // bytes of output the model sees, 32 KiB
 	MaxSpill   int64         // bytes of output kept in the spill file, 16 MiB
 	Env        []string      // names of environment variables to pass on beside the built-in list
-	Data       string        // the gateway's data folder: nothing in it but workspace and spill may be named
-	Secret     []string      // further absolute paths that must not be named: configuration, key files
+	Secret     []string      // absolute paths that must not be named, but for workspace and spill in them: data folder, keys
 }
 
 // New returns the tool "shell".
@@ -88,20 +87,13 @@ func (s *shell) Assess(_ context.Context, env tool.Env, raw json.RawMessage) (to
 		return tool.Risk{}, err
 	}
 	home, _ := os.UserHomeDir() // "" when there is none: then nothing is inside it
-	o := judge(a.Command, place{workspace: env.Workspace, spill: env.Spill, secret: s.secret(), home: home,
+	o := judge(a.Command, place{workspace: env.Workspace, spill: env.Spill, secret: s.o.Secret, home: home,
 		gateway: []int{os.Getpid(), os.Getppid()}})
 	r := tool.Risk{Verdict: o.verdict, Why: o.why, Key: o.key, Summary: tool.Line(a.Command, 200), Detail: a.Command}
 	if o.verdict == tool.Allow {
 		r.Effect = core.ReadOnly
 	}
 	return r, nil
-}
-
-func (s *shell) secret() []string {
-	if s.o.Data == "" {
-		return s.o.Secret
-	}
-	return append([]string{s.o.Data}, s.o.Secret...)
 }
 
 // Call runs the command line. A command that fails is a failed result, not an error.
