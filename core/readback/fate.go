@@ -59,7 +59,7 @@ func (r *Reader) movedOn(row core.Admission, told core.Delivery, waiting []core.
 		if w.Status != core.Queued {
 			continue
 		}
-		if mayDecide(w.Principal(), row) && !internal(w) && knew(told, w) {
+		if mayDecide(w.Principal(), row) && !internal(w) && w.RetryOf == "" && knew(told, w) {
 			return true, time.Time{}
 		}
 		limit := r.o.Limit

@@ -84,9 +84,13 @@ func New(q core.Questions, o Options) *Desk {
 // When ctx ends first, its cause is returned. A turn that was stopped drops its question; on a shutdown or a lost lease
 // the row stays open for the turn that goes on, which is given the same row and the time that is left.
 func (d *Desk) Ask(ctx context.Context, q core.Question) (core.Question, error) {
+	asked := q
 	q, err := d.open(ctx, q)
-	if err != nil {
-		return q, err
+	switch {
+	case err != nil && ctx.Err() != nil: // the row may be there all the same
+		return asked, d.abandon(ctx, asked)
+	case err != nil:
+		return asked, err
 	}
 	w := d.join(q.ID)
 	defer d.leave(q.ID, w)

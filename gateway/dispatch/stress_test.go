@@ -195,27 +195,29 @@ func (s *simulation) check(rows []core.Admission) {
 func BenchmarkTurn(b *testing.B) {
 	for _, chats := range []int{1, 16} {
 		b.Run(fmt.Sprint(chats, " conversations"), func(b *testing.B) {
-			done := make(chan struct{}, b.N+chats)
+			const deep = 8 // rows that wait in each
+			done := make(chan struct{}, chats*deep)
 			g := newGateway(b, answers, func(c *dispatch.Config) {
 				c.Observe = func(core.Outcome, time.Duration) { done <- struct{}{} }
 				c.Outlet = nil
 				c.Quiet = nil
 			})
 			rows := make([]core.Admission, chats)
-			per := max(b.N/chats, 1)
-			for n := range rows {
-				for range per {
-					rows[n] = g.admit(fmt.Sprint(n))
-				}
-			}
 			g.start()
 			b.ReportAllocs()
 			b.ResetTimer()
-			for _, a := range rows {
-				g.Wake(a.Conversation)
-			}
-			for range per * chats {
-				<-done
+			for left := b.N; left > 0; left -= chats * deep {
+				b.StopTimer()
+				for n := range chats * deep {
+					rows[n%chats] = g.admit(fmt.Sprint(n % chats))
+				}
+				b.StartTimer()
+				for _, a := range rows {
+					g.Wake(a.Conversation)
+				}
+				for range chats * deep {
+					<-done
+				}
 			}
 			b.StopTimer()
 			g.halt()
