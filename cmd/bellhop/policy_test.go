@@ -36,7 +36,7 @@ core/store                   core core/crash core/store/migration
 core/store/migration         -
 core/store/storetest         core
 core/readback                core core/crash
-stream                       core
+stream                       core stream/markup
 stream/markup                -
 adapters                     -
 adapters/media               -
@@ -52,9 +52,11 @@ gateway/ask                  core core/crash
 gateway/command              core gateway/admission gateway/ask gateway/session stream
 gateway/rpc                  core gateway/admission gateway/ask gateway/command gateway/session stream stream/markup gateway/rpc/jsonrpc
 gateway/rpc/jsonrpc          -
+gateway/rpc/rpctest          core gateway/admission gateway/ask gateway/command gateway/rpc gateway/session stream stream/markup
 gateway/rpc/client           gateway/rpc/jsonrpc
 gateway/web                  core gateway/rpc
 gateway/problem              core
+gateway/attach               core core/turn adapters
 config                       core adapters/telegram
 cmd/bellhop                  *
 cmd/simulator                core/provider/providertest adapters/telegram/telegramtest

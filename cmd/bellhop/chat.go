@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"bellhop/config"
+	"bellhop/gateway/rpc"
+	"bellhop/gateway/rpc/client"
+)
+
+func (a *app) chatCommand() *cobra.Command {
+	var o client.ChatOptions
+	c := &cobra.Command{Use: "chat [TEXT]", Short: "talk to the running gateway from the terminal", Args: cobra.ArbitraryArgs,
+		Long: "Talk to the running gateway. With TEXT it sends one message and prints the answer; without, it reads the terminal, or\n" +
+			"standard input as one message. Ctrl-C interrupts the turn.",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.Text = strings.Join(args, " ")
+			return a.chat(cmd.Context(), o)
+		}}
+	c.Flags().StringVarP(&o.Session, "session", "s", "", "`key` or title of a session to go on with")
+	c.Flags().BoolVar(&o.JSON, "json", false, "print events as JSON lines")
+	return c
+}
+
+// reachTime is how long chat tries to reach the gateway.
+const reachTime = 10 * time.Second
+
+func (a *app) chat(ctx context.Context, o client.ChatOptions) error {
+	cfg, err := a.load()
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(cfg.Data, tokenFile)
+	if _, err := os.Stat(path); err != nil {
+		return fmt.Errorf("no gateway has run on %s yet; start one with bellhop serve", cfg.Data)
+	}
+	token, err := rpc.TokenFile(path)
+	if err != nil {
+		return err
+	}
+	o.In, o.Out, o.Err = a.in, a.out, a.err
+	if f, ok := a.in.(*os.File); ok {
+		o.Interactive = isTerminal(f) && o.Text == ""
+	}
+	interrupts := make(chan os.Signal, 1)
+	signal.Notify(interrupts, syscall.SIGINT)
+	defer signal.Stop(interrupts)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	presses := make(chan struct{})
+	o.Interrupt = presses
+	c := client.Open(client.WebSocket("ws://"+addressOf(cfg)+"/rpc", token), reachTime)
+	var wg sync.WaitGroup
+	wg.Go(func() { forward(ctx, interrupts, presses) })
+	err = client.Chat(ctx, c, o)
+	cancel()
+	wg.Wait()
+	if errors.Is(err, client.ErrFailed) {
+		return errSaid
+	}
+	return err
+}
+
+// forward passes interrupts on until ctx ends.
+func forward(ctx context.Context, in <-chan os.Signal, out chan<- struct{}) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-in:
+			select {
+			case out <- struct{}{}:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}
+}
+
+// addressFile says where the running gateway listens; the configuration may ask for any free port.
+const addressFile = "gateway.addr"
+
+func writeAddress(data, addr string) error {
+	return os.WriteFile(filepath.Join(data, addressFile), []byte(addr+"\n"), 0o600)
+}
+
+// addressOf is where the gateway of this data folder listens.
+func addressOf(c config.Config) string {
+	if b, err := os.ReadFile(filepath.Join(c.Data, addressFile)); err == nil {
+		return strings.TrimSpace(string(b))
+	}
+	return c.Listen
+}

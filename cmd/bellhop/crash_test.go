@@ -1,0 +1,226 @@
+//go:build crashtest
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"bellhop/core/crash"
+	"bellhop/core/provider/providertest"
+)
+
+// fate is what a row of the kill matrix must come to.
+type fate string
+
+const (
+	answered fate = "answered once"
+	marked   fate = "answered; a repeated copy is marked"
+	told     fate = "told with buttons, not repeated"
+)
+
+// row is one line of the kill matrix: where the process dies and what must be true afterwards.
+type row struct {
+	point   string
+	first   string // a kill before it, to bring the gateway to a state that the point needs
+	tool    bool   // the turn runs a tool with an effect, after an approval
+	want    fate
+	effects int // how often the tool's effect must have happened before anybody decides
+}
+
+var matrix = []row{
+	{point: crash.BeforeAdmit, want: answered},
+	{point: crash.AfterAdmit, want: answered},
+	{point: crash.AfterAck, want: answered},
+	{point: crash.AfterAcquire, want: answered},
+	{point: crash.AfterClaim, want: answered},
+	{point: crash.AfterOpen, want: answered},
+	{point: crash.MidStream, want: answered},
+	{point: crash.BeforeRecord, tool: true, want: answered, effects: 1},
+	{point: crash.AfterRecord, tool: true, want: answered, effects: 1},
+	{point: crash.AfterAsk, tool: true, want: answered, effects: 1},
+	{point: crash.AfterStart, tool: true, want: told, effects: 0},
+	{point: crash.AfterEffect, tool: true, want: told, effects: 1},
+	{point: crash.AfterResult, tool: true, want: answered, effects: 1},
+	{point: crash.BeforeSettle, want: answered},
+	{point: crash.AfterSettle, want: answered},
+	{point: crash.BeforeSend, want: marked},
+	{point: crash.AfterSend, want: marked},
+	{point: crash.AfterDelivered, want: answered},
+	{point: crash.BeforeReadback, first: crash.AfterClaim, want: answered},
+	{point: crash.AfterResolve, first: crash.AfterClaim, want: answered},
+}
+
+const effectsFile = "effects.log"
+
+// scripted answers "work" with a tool call that appends a line to a file, and anything else with a text that ends in END.
+func scripted(r *providertest.Request) providertest.Reply {
+	last := r.Last()
+	switch {
+	case strings.Contains(last, "work") && len(r.Results()) == 0:
+		return providertest.Reply{providertest.Text("On it. "), providertest.Call("call_1", "shell", `{"command":"echo done >> `+effectsFile+`"}`)}
+	case strings.Contains(last, "ping"):
+		return providertest.Reply{providertest.Text("PONG")}
+	}
+	return providertest.Reply{providertest.Text("ANSWER ", "begins, ", "goes ", "on, and ", "comes ", "to its END")}
+}
+
+func TestEveryPointIsInTheMatrix(t *testing.T) {
+	have := map[string]bool{}
+	for _, r := range matrix {
+		have[r.point] = true
+	}
+	for _, p := range crash.Points {
+		if !have[p] {
+			t.Errorf("the kill matrix has no row for %s", p)
+		}
+	}
+}
+
+func TestKillMatrix(t *testing.T) {
+	for _, row := range matrix {
+		t.Run(row.point, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, scripted)
+			row.kill(r)
+			row.check(r)
+		})
+	}
+}
+
+// kill brings the gateway to the row's point on behalf of one message.
+func (w row) kill(r *rig) {
+	r.t.Helper()
+	text := "hello"
+	if w.tool {
+		text = "work please"
+	}
+	points := []string{w.point}
+	if w.first != "" {
+		points = []string{w.first, w.point}
+	}
+	for i, p := range points {
+		g := r.launch("BELLHOP_CRASH=" + p)
+		if i == 0 {
+			g.ready()
+			r.chat.Say(r.owner, text)
+		}
+		w.approve(r, g)
+		g.dies()
+	}
+}
+
+// approve presses "once" as soon as the question is visible, unless the process dies first.
+func (w row) approve(r *rig, g *process) {
+	if !w.tool {
+		return
+	}
+	r.until("a question or the end", func() bool {
+		select {
+		case <-g.died:
+			return true
+		default:
+			return r.press("ans:", ":once")
+		}
+	})
+}
+
+// check starts the gateway again and holds the outcome against the row.
+func (w row) check(r *rig) {
+	r.t.Helper()
+	g := r.start()
+	if w.tool && w.want != told {
+		r.until("the answer", func() bool {
+			if r.says("END") > 0 {
+				return true
+			}
+			r.press("ans:", ":once")
+			return false
+		})
+	}
+	switch w.want {
+	case told:
+		r.until("a notice with buttons", func() bool { return hasButton(r, "fate:") })
+		if n := r.lines(effectsFile); n != w.effects {
+			r.t.Errorf("%d effects before anybody decided, want %d", n, w.effects)
+		}
+		r.press("fate:", ":drop")
+	default:
+		r.until("the answer", func() bool { return r.says("END") > 0 })
+	}
+	r.chat.Say(r.owner, "ping")
+	r.until("the next message is answered", func() bool { return r.says("PONG") > 0 })
+	w.count(r)
+	g.stop()
+	if out := r.must("verify"); !strings.Contains(out, "ok") {
+		r.t.Errorf("verify: %s", out)
+	}
+}
+
+// count asserts that nothing stands twice and nothing ran twice.
+func (w row) count(r *rig) {
+	r.t.Helper()
+	whole, repeated := 0, 0
+	for _, m := range r.chat.Visible() {
+		if !m.Own || !strings.Contains(m.Text, "END") {
+			continue
+		}
+		if strings.Contains(m.Text, "repeated") {
+			repeated++
+		} else {
+			whole++
+		}
+	}
+	switch {
+	case w.want == answered && (whole != 1 || repeated != 0):
+		r.t.Errorf("the answer stands %d times and %d times marked, want once:\n%s", whole, repeated, r.screen())
+	case w.want == marked && (whole > 1 || repeated > 1 || whole+repeated == 0):
+		r.t.Errorf("the answer stands %d times unmarked and %d times marked:\n%s", whole, repeated, r.screen())
+	case w.want == told && whole+repeated != 0:
+		r.t.Errorf("an answer appeared although nobody decided:\n%s", r.screen())
+	}
+	if n := r.lines(effectsFile); w.tool && n != w.effects {
+		r.t.Errorf("%d effects, want %d", n, w.effects)
+	}
+}
+
+func hasButton(r *rig, prefix string) bool {
+	for _, m := range r.chat.Visible() {
+		for _, row := range m.Buttons {
+			for _, b := range row {
+				if strings.HasPrefix(b.Data, prefix) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// TestKillMatrixIsPublished keeps docs/kill-matrix.md equal to the table that is tested; -update is UPDATE=1.
+func TestKillMatrixIsPublished(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("# What happens when the process dies\n\nWritten by the test that does it: SIGKILL at the point, restart on the same data folder, then what a person sees.\nSee `cmd/bellhop/crash_test.go`; `make crash` runs it.\n\n| dies | with a tool | afterwards | effects of the tool |\n|---|---|---|---|\n")
+	for _, w := range matrix {
+		tool, effects := "no", "–"
+		if w.tool {
+			tool, effects = "yes", fmt.Sprint(w.effects)
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", w.point, tool, w.want, effects)
+	}
+	file := filepath.Join("..", "..", "docs", "kill-matrix.md")
+	if os.Getenv("UPDATE") != "" {
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := os.ReadFile(file); err != nil || string(got) != b.String() {
+		t.Errorf("docs/kill-matrix.md is not what is tested (%v); run with UPDATE=1", err)
+	}
+}

@@ -1,0 +1,325 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"bellhop/adapters"
+	"bellhop/config"
+	"bellhop/core"
+	"bellhop/core/lease"
+	"bellhop/core/prompt"
+	"bellhop/core/readback"
+	"bellhop/core/store"
+	"bellhop/core/tool"
+	"bellhop/core/turn"
+	"bellhop/gateway"
+	"bellhop/gateway/admission"
+	"bellhop/gateway/ask"
+	"bellhop/gateway/attach"
+	"bellhop/gateway/command"
+	"bellhop/gateway/deliver"
+	"bellhop/gateway/dispatch"
+	"bellhop/gateway/problem"
+	"bellhop/gateway/rpc"
+	"bellhop/gateway/session"
+	"bellhop/gateway/web"
+	"bellhop/stream"
+	"bellhop/stream/markup"
+)
+
+// house is the gateway, wired and not yet running.
+type house struct {
+	cfg      config.Config
+	log      *slog.Logger
+	store    core.Store
+	metrics  *metrics
+	problems *problem.Register
+	health   *health
+	doors    []door
+	hub      *stream.Hub
+	ask      *ask.Desk
+	mouth    *deliver.Mouth
+	access   *gateway.Access
+	gateway  *gateway.Gateway
+	dispatch *dispatch.Dispatcher
+	rpc      *rpc.Server
+	auth     *rpc.Auth
+	commands *command.Table
+}
+
+// newHouse wires everything, from the store outwards. Nothing runs yet.
+func newHouse(ctx context.Context, cfg config.Config, st core.Store, log *slog.Logger) (*house, error) {
+	h := &house{cfg: cfg, log: log, store: st, metrics: newMetrics(modelChain(cfg)[0]), health: newHealth(st.Check)}
+	h.problems = problem.New(h.tellProblem)
+	h.metrics.registry.MustRegister(newLedger(st))
+	h.metrics.registry.MustRegister(newOpenProblems(h.problems))
+	for _, dir := range []string{cfg.Agent.Workspace, spillFolder(cfg)} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return nil, core.E("make folders", core.Unavailable, err)
+		}
+	}
+	var err error
+	if h.doors, err = newAdapters(cfg); err != nil {
+		return nil, err
+	}
+	h.hub = stream.NewHub(st, stream.HubOptions{Log: log})
+	h.hub.AttachAll(h.metrics)
+	h.access = gateway.NewAccess(accessConfig(cfg), st)
+	h.ask = ask.New(st, ask.Options{Timeouts: questionTimes(cfg), Log: log,
+		Publish: func(ctx context.Context, q core.Question, b core.EventBody) {
+			h.hub.Emit(ctx, q.Conversation, q.Admission, q.Turn, b)
+		}})
+	h.mouth = h.newMouth()
+	h.hub.AttachAll(h.mouth)
+	if err := h.newEngine(); err != nil {
+		return nil, err
+	}
+	return h, h.newRPC(ctx)
+}
+
+func (h *house) newMouth() *deliver.Mouth {
+	c := deliver.Config{Store: h.store.Outbox(), Chats: h.store, Leases: h.store, Turns: h.store, Home: h.access.Home,
+		Platforms: map[string]deliver.Platform{}, Files: []string{h.cfg.Agent.Workspace, spillFolder(h.cfg)},
+		Alone: true, Metrics: h.metrics, Log: h.log}
+	for _, d := range h.doors {
+		c.Adapters = append(c.Adapters, d.Adapter)
+		c.Platforms[d.Name()] = d.speak
+	}
+	return deliver.New(c)
+}
+
+// outlet lets dispatch open deliver's views.
+type outlet struct{ mouth *deliver.Mouth }
+
+func (o outlet) Open(ctx context.Context, c core.Claim, f core.Fence) dispatch.View {
+	return o.mouth.Open(ctx, c, f)
+}
+
+// newEngine wires admission, turns, commands and the guards around one registry of what runs.
+func (h *house) newEngine() error {
+	runner, err := h.newRunner()
+	if err != nil {
+		return err
+	}
+	self, err := lease.Self(rand.Text())
+	if err != nil {
+		return err
+	}
+	live := session.New()
+	var reader *readback.Reader
+	reader = readback.New(h.store, readback.Options{Log: h.log,
+		Drop: func(ctx context.Context, id core.AdmissionID) { h.ask.Drop(ctx, id) },
+		Emit: func(ctx context.Context, row core.Admission, b core.EventBody) {
+			h.hub.Emit(ctx, row.Conversation, row.ID, row.Turn, b)
+		}})
+	keeper := lease.New(h.store, lease.Options{TTL: h.cfg.Lease.TTL, Renew: h.cfg.Lease.Renew, Wait: h.cfg.Lease.Wait, Alive: lease.Alive, Log: h.log})
+	files := attach.New(attach.Options{Next: runner, Fetchers: h.fetchers(), Workspace: h.cfg.Agent.Workspace, Log: h.log})
+	h.dispatch = dispatch.New(dispatch.Config{Store: h.store, Keeper: keeper, Holder: self, Runner: files, Hub: h.hub, Sessions: live,
+		Outlet: outlet{h.mouth}, Readback: reader, Observe: h.metrics.ended, Notify: h.mouth.Notify,
+		MaxParallel: h.cfg.Turns.MaxParallel, Liveness: h.cfg.Lease.Liveness, Drain: h.cfg.Turns.Drain, Log: h.log})
+	desk := admission.New(h.store, admission.Options{Wake: h.dispatch.Wake, Sessions: live, Cap: h.cfg.Busy.Cap, Log: h.log})
+	h.commands = command.New(command.Deps{Desk: desk, Ask: h.ask, Fate: reader, Sessions: live, Store: h.store, People: h.access,
+		Wake: h.dispatch.Wake, Tell: h.tellPerson, Models: h.modelNames, Model: h.cfg.Model.Name, Busy: h.cfg.Busy.Mode, Version: programVersion()})
+	h.gateway = gateway.New(gateway.Config{Desk: desk, Mouth: h.mouth, Commands: h.commands, Sessions: live, Store: h.store,
+		Access: h.access, Busy: h.cfg.Busy.Mode, Metrics: h.metrics, Log: h.log})
+	h.rpc = rpc.New(rpc.Config{Admission: desk, Command: h.commands, Ask: h.ask, Sessions: live, Hub: h.hub, Store: h.store,
+		Version: programVersion(), Setup: h.setup, Render: markup.Web, Log: h.log, Pool: h.cfg.RPC.Pool, Limit: h.cfg.RPC.SlashTimeout})
+	return nil
+}
+
+func (h *house) newRunner() (*turn.Runner, error) {
+	models, err := newModels(h.cfg)
+	if err != nil {
+		return nil, err
+	}
+	tools, open := newTools(h.cfg)
+	a := h.cfg.Agent
+	return turn.New(turn.Options{Store: h.store, Models: models, Tools: tool.NewSet(tools, open...),
+		Prompt: prompt.New(prompt.Options{Identity: a.SystemPrompt, Workspace: a.Workspace}),
+		Hint:   h.hint, Image: prompt.Pictures(mostImage), Asker: h.ask,
+		Standing:  &standing{off: h.cfg.Approvals.Mode == "off", allow: h.cfg.Approvals.Allow, deny: h.cfg.Approvals.Deny, facts: h.store},
+		Log:       h.log,
+		Workspace: a.Workspace, Spill: spillFolder(h.cfg), MaxCalls: a.MaxCalls, MaxCallsRich: a.MaxCallsRich, MaxTime: a.MaxTime}), nil
+}
+
+func (h *house) fetchers() map[string]adapters.Fetcher {
+	out := map[string]adapters.Fetcher{}
+	for _, d := range h.doors {
+		if f := adapters.CapsOf(d.Adapter).Fetcher; f != nil {
+			out[d.Name()] = f
+		}
+	}
+	return out
+}
+
+func (h *house) newRPC(ctx context.Context) error {
+	token, err := rpc.TokenFile(filepath.Join(h.cfg.Data, tokenFile))
+	if err != nil {
+		return err
+	}
+	h.auth, err = rpc.NewAuth(ctx, rpc.AuthOptions{Facts: h.store, Token: token, OwnUser: true})
+	return err
+}
+
+// tokenFile holds the key of the terminal client, in the data folder.
+const tokenFile = "rpc.token"
+
+// handler is everything on the one listener. ctx is the life of its connections.
+func (h *house) handler(ctx context.Context) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /livez", h.health.live)
+	mux.HandleFunc("GET /readyz", h.health.ready)
+	mux.Handle("GET /metrics", localOnly(h.metrics.handler()))
+	if h.cfg.Platforms.Web.Enabled {
+		page := web.Handler()
+		mux.Handle("GET /{$}", page)
+		mux.Handle("GET /web/", page)
+		mux.Handle("POST /rpc/session", h.auth.Trade())
+	}
+	mux.Handle("GET /rpc", h.rpc.WebSocket(ctx, h.auth.Principal))
+	for _, d := range h.doors {
+		if m := adapters.CapsOf(d.Adapter).Mounter; m != nil {
+			if pattern, hook := m.Mount(h.inbox(d)); pattern != "" {
+				mux.Handle(pattern, hook)
+			}
+		}
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Server", serverName)
+		mux.ServeHTTP(w, r)
+	})
+}
+
+// receive runs one adapter. An adapter that cannot go on is a problem of its own; the other doors stay open.
+func (h *house) receive(ctx context.Context, d door) error {
+	var menu sync.WaitGroup
+	menu.Go(func() { h.setMenu(ctx, d) }) // beside the first poll, which must not wait for it
+	defer menu.Wait()
+	err := d.Run(ctx, h.inbox(d))
+	if err != nil && ctx.Err() == nil {
+		h.problems.Raise(problem.Problem{ID: "receive:" + d.Name(), Text: "the platform refused this account: " + err.Error(),
+			Remedy: remedyFor(adapters.KindOf(err)), Fatal: len(h.doors) == 1 && !h.cfg.Platforms.Web.Enabled})
+		<-ctx.Done()
+	}
+	return nil
+}
+
+// inbox is the gateway's way in with an eye on the connection.
+func (h *house) inbox(d door) adapters.Inbox {
+	return &watchedInbox{Inbox: h.gateway.Inbox(d.Adapter, d.options), name: d.Name(), problems: h.problems}
+}
+
+// watchedInbox turns what an adapter says of its connection into a problem, or its end.
+type watchedInbox struct {
+	adapters.Inbox
+	name     string
+	problems *problem.Register
+}
+
+func (w *watchedInbox) Health(err error) {
+	w.Inbox.Health(err)
+	id := "receive:" + w.name
+	if err == nil {
+		w.problems.Clear(id)
+		return
+	}
+	remedy := remedyFor(adapters.KindOf(err))
+	if adapters.KindOf(err) == adapters.Conflict {
+		remedy = "another program receives for this bot: stop it, or give it another token"
+	}
+	w.problems.Raise(problem.Problem{ID: id, Text: "messages are not received: " + err.Error(), Remedy: remedy})
+}
+
+func (h *house) tellProblem(p problem.Problem, open bool) {
+	if open {
+		h.log.Error("problem", "platform", p.ID, "err", p.Text, "remedy", p.Remedy)
+		return
+	}
+	h.log.Info("problem is over", "platform", p.ID)
+}
+
+// tellPerson says something to a person in their own chat.
+func (h *house) tellPerson(ctx context.Context, g core.Grant, text string) {
+	if g.Home.IsZero() {
+		return
+	}
+	if err := h.mouth.Say(ctx, core.Delivery{Route: g.Home, Text: text}); err != nil {
+		h.log.Error("a person could not be told", "target", g.Person, "err", err)
+	}
+}
+
+func (h *house) modelNames() []string {
+	var names []string
+	for _, m := range modelChain(h.cfg) {
+		names = append(names, m.Name)
+	}
+	return names
+}
+
+func (h *house) setup(context.Context) rpc.Setup {
+	s := rpc.Setup{Ready: true, Provider: h.cfg.Model.Provider, Model: h.cfg.Model.Name,
+		Practice: h.cfg.Providers[h.cfg.Model.Provider].Kind == "practice"}
+	if s.Practice {
+		s.Message = "No model is configured, so the built-in practice model answers. Set OPENAI_API_KEY and BELLHOP_MODEL for a real one."
+	}
+	return s
+}
+
+// hint tells the model how its answer is shown.
+func (h *house) hint(s core.Submission) string {
+	for _, d := range h.doors {
+		if d.Name() == s.Surface || d.Name() == s.Route.Platform {
+			return d.hint
+		}
+	}
+	return ""
+}
+
+// menuTime bounds telling a platform its command menu, which nothing waits for.
+const menuTime = 20 * time.Second
+
+// lockTokens takes each bot token for this process, so that two gateways of one host do not receive for one bot.
+func lockTokens(cfg config.Config) ([]*store.Lock, error) {
+	var locks []*store.Lock
+	for _, t := range cfg.Platforms.Telegram {
+		if !t.On() || t.Token == "" {
+			continue
+		}
+		sum := sha256.Sum256([]byte(t.Token.Reveal()))
+		l, err := store.LockFolder(filepath.Join(os.TempDir(), "bellhop-token-"+hex.EncodeToString(sum[:8])))
+		if core.Is(err, core.Locked) {
+			return locks, core.Errorf("lock bot token", core.Locked, "another bellhop on this machine already uses this bot token: %v", err)
+		}
+		if err == nil { // a folder that cannot be made (another user's) is told apart by the platform's own conflict answer
+			locks = append(locks, l)
+		}
+	}
+	return locks, nil
+}
+
+// setMenu tells the platform which commands there are. A platform that refuses keeps its old menu; everything works
+// without.
+func (h *house) setMenu(ctx context.Context, d door) {
+	menu := adapters.CapsOf(d.Adapter).Menu
+	if menu == nil {
+		return
+	}
+	var items []adapters.MenuItem
+	for _, c := range h.commands.Menu("") {
+		items = append(items, adapters.MenuItem{Name: c.Name, About: c.About, Admin: c.Admin})
+	}
+	ctx, cancel := context.WithTimeout(ctx, menuTime)
+	defer cancel()
+	if err := menu.SetMenu(ctx, items); err != nil && ctx.Err() == nil {
+		h.log.Warn("the command menu could not be set", "platform", d.Name(), "err", err)
+	}
+}

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"os/signal"
+	"reflect"
+	"syscall"
+
+	"bellhop/config"
+	"bellhop/gateway/problem"
+)
+
+// reload reads the configuration again at each SIGHUP. A file that is not good changes nothing and becomes a problem. What
+// can change while it runs is applied; the rest is named and takes effect at the next start.
+func (a *app) reload(ctx context.Context, h *house, level *slog.LevelVar) error {
+	hup := make(chan os.Signal, 1)
+	signal.Notify(hup, syscall.SIGHUP)
+	defer signal.Stop(hup)
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-hup:
+			a.reloadOnce(h, level)
+		}
+	}
+}
+
+const reloadProblem = "reload"
+
+func (a *app) reloadOnce(h *house, level *slog.LevelVar) {
+	next, err := a.load()
+	if err != nil {
+		h.problems.Raise(problem.Problem{ID: reloadProblem, Text: "reload failed, the old configuration stays: " + err.Error(),
+			Remedy: "bellhop config check names every fault; then send SIGHUP again"})
+		return
+	}
+	h.problems.Clear(reloadProblem)
+	setLevel(level, next.Log.Level)
+	for _, section := range restartSections(h.cfg, next) {
+		h.log.Warn("this section has changed and takes effect at the next start", "section", section)
+	}
+	h.cfg.Access, h.cfg.Log = next.Access, next.Log
+	h.log.Info("configuration reloaded")
+}
+
+// restartSections names the sections that differ and cannot change while the gateway runs.
+func restartSections(old, next config.Config) []string {
+	live := map[string]bool{"log": true, "access": true}
+	var out []string
+	a, b := reflect.ValueOf(old), reflect.ValueOf(next)
+	for i := range a.NumField() {
+		name := a.Type().Field(i).Tag.Get("yaml")
+		if name != "-" && !live[name] && !reflect.DeepEqual(a.Field(i).Interface(), b.Field(i).Interface()) {
+			out = append(out, name)
+		}
+	}
+	return out
+}

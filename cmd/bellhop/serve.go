@@ -1,0 +1,226 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+
+	"bellhop/config"
+	"bellhop/core/store"
+)
+
+// serverName is what the gateway calls itself in answers, so that doctor knows it.
+const serverName = "bellhop"
+
+func (a *app) serveCommand() *cobra.Command {
+	return &cobra.Command{Use: "serve", Short: "run the gateway", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.serve(cmd.Context()) }}
+}
+
+// serve runs the gateway until a signal or a failure. Everything that another instance could be using is taken before
+// anything is opened.
+func (a *app) serve(ctx context.Context) (err error) {
+	cfg, err := a.load()
+	if err != nil {
+		return err
+	}
+	var level slog.LevelVar
+	log := newLog(a.err, cfg, &level)
+	for _, w := range cfg.Warnings {
+		log.Warn(w)
+	}
+	claim, err := claimAll(cfg)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, claim.close()) }()
+	st, err := openStore(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, st.Close()) }()
+	h, err := newHouse(ctx, cfg, st, log)
+	if err != nil {
+		return err
+	}
+	if err := writeAddress(cfg.Data, claim.listener.Addr().String()); err != nil {
+		return err
+	}
+	return a.live(ctx, h, claim.listener, &level)
+}
+
+// claims are what only one instance may hold: the data folder, the address, each bot's token.
+type claims struct {
+	locks    []*store.Lock
+	listener net.Listener
+}
+
+func claimAll(cfg config.Config) (c *claims, err error) {
+	c = &claims{}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, c.close())
+		}
+	}()
+	folder, err := store.LockFolder(cfg.Data)
+	if err != nil {
+		return c, err
+	}
+	c.locks = append(c.locks, folder)
+	if c.listener, err = listen(cfg.Listen); err != nil {
+		return c, err
+	}
+	tokens, err := lockTokens(cfg)
+	c.locks = append(c.locks, tokens...)
+	return c, err
+}
+
+func (c *claims) close() error {
+	var errs []error
+	if c.listener != nil {
+		if err := c.listener.Close(); !errors.Is(err, net.ErrClosed) {
+			errs = append(errs, err)
+		}
+	}
+	for _, l := range c.locks {
+		errs = append(errs, l.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// live runs the stages of the house: what receives stops first, then turns, then what speaks, then the news.
+func (a *app) live(ctx context.Context, h *house, l net.Listener, level *slog.LevelVar) error {
+	stop, force := signals(ctx, h.log)
+	defer force()
+	st := newStages(context.WithoutCancel(ctx))
+	news := st.stage(h.hub.Run)
+	speak := st.stage(h.mouth.Run, h.ask.Run, func(ctx context.Context) error { return serveHTTP(ctx, l, h.handler(ctx)) })
+	turns := st.stage(h.dispatch.Run)
+	doors := st.stage()
+	for _, d := range h.doors {
+		doors.add(func(ctx context.Context) error { return h.receive(ctx, d) })
+	}
+	doors.add(func(ctx context.Context) error { return a.reload(ctx, h, level) })
+	h.health.set("")
+	a.announce(ctx, h, l)
+	var failure error
+	select {
+	case <-stop.Done():
+		h.log.Info("stopping: no new messages are taken, running turns end", "drain", h.cfg.Turns.Drain)
+	case failure = <-st.failed:
+		h.log.Error("stopping", "err", failure)
+	}
+	h.health.set("stopping")
+	for _, s := range []*stage{doors, turns, speak, news} {
+		failure = errors.Join(failure, s.end())
+	}
+	return failure
+}
+
+// announce prints the ready line, and to a new owner the code, which goes to the terminal alone.
+func (a *app) announce(ctx context.Context, h *house, l net.Listener) {
+	url := fmt.Sprintf("http://%s/", l.Addr())
+	if h.cfg.Platforms.Web.Enabled {
+		url += "#k=" + h.auth.Mint(keyTTL)
+	}
+	fmt.Fprintf(a.out, "bellhop ready on %s\n", url)
+	if len(h.doors) == 0 || !h.cfg.Access.Pairing {
+		return
+	}
+	code, err := h.access.ClaimCode(ctx)
+	if err != nil {
+		h.log.Error("no code for the owner could be made", "err", err)
+		return
+	}
+	if code != "" {
+		fmt.Fprintf(a.err, "To become the owner, send this code to the bot: %s\n", code)
+	}
+}
+
+// keyTTL is how long the link of the ready line works.
+const keyTTL = 24 * time.Hour
+
+// signals returns a context that ends with SIGTERM or SIGINT; a second one exits at once.
+func signals(ctx context.Context, log *slog.Logger) (context.Context, func()) {
+	stop, cancel := context.WithCancel(ctx)
+	ch := make(chan os.Signal, 2)
+	signal.Notify(ch, syscall.SIGTERM, syscall.SIGINT)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		select {
+		case <-ch:
+			cancel()
+		case <-stop.Done():
+			return
+		}
+		if _, again := <-ch; again {
+			log.Warn("second signal: exiting at once; everything accepted is in the store")
+			os.Exit(exitFailed)
+		}
+	}()
+	return stop, func() {
+		signal.Stop(ch)
+		cancel()
+		close(ch)
+		<-done
+	}
+}
+
+// stages are groups of long-running functions that end one after the other.
+type stages struct {
+	ctx    context.Context
+	failed chan error // the first unexpected end
+}
+
+func newStages(ctx context.Context) *stages {
+	return &stages{ctx: ctx, failed: make(chan error, 1)}
+}
+
+// stage is one group. Its functions run until its context ends.
+type stage struct {
+	all    *stages
+	ctx    context.Context
+	cancel context.CancelFunc
+	group  errgroup.Group
+}
+
+func (s *stages) stage(fns ...func(context.Context) error) *stage {
+	g := &stage{all: s}
+	g.ctx, g.cancel = context.WithCancel(s.ctx)
+	for _, fn := range fns {
+		g.add(fn)
+	}
+	return g
+}
+
+func (g *stage) add(fn func(context.Context) error) {
+	g.group.Go(func() error {
+		err := fn(g.ctx)
+		if err != nil && g.ctx.Err() == nil {
+			select {
+			case g.all.failed <- err:
+			default:
+			}
+			return nil // told
+		}
+		if errors.Is(err, context.Canceled) {
+			return nil
+		}
+		return err
+	})
+}
+
+func (g *stage) end() error {
+	g.cancel()
+	return g.group.Wait()
+}
