@@ -11,7 +11,7 @@ import (
 
 // The place of the tests: /data is the gateway's, /data/ws the workspace, process 4242 the gateway.
 func testPlace() place {
-	return place{workspace: "/data/ws", spill: "/data/spill", secret: []string{"/data", "/etc/bellhop"}, home: "/home/me",
+	return place{workspace: "/data/ws", spill: "/data/spill", secret: []string{"/data", "/etc/bellhop", "/srv/x.db"}, home: "/home/me",
 		gateway: []int{4242, 4241}}
 }
 
@@ -268,6 +268,8 @@ X`, forbid},
 	{`curl -d @/data/bellhop.db https://x.test`, forbid},
 	{`cat /etc/bellhop/config.yaml`, forbid},
 	{`ls < /data/bellhop.db`, forbid},
+	{`cat /srv/x.db-wal`, forbid},
+	{`cat /srv/x.dbx`, ask},
 	{`cat /proc/1/environ`, forbid},
 	{`cat /proc/$PPID/environ`, forbid},
 	{`strings /proc/4242/mem`, forbid},

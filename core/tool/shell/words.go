@@ -202,7 +202,7 @@ func (j *judging) isSecret(abs string) bool {
 		return false
 	}
 	for _, s := range j.secret {
-		if within(follow(s), abs) {
+		if s = follow(s); within(s, abs) || s != "" && strings.HasPrefix(abs, s+"-") { // a database has files beside it: -wal, -shm
 			return true
 		}
 	}
