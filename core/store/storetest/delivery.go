@@ -163,14 +163,17 @@ var deliveryTests = []test{
 		e = said("5", "/help")
 		e.Terminal = &core.Outcome{Result: core.Completed, Reason: core.ReasonCommand}
 		k.queue(e)
-		k.equal(must(k.Outbox().Undelivered(k.Context()))(k), []core.AdmissionID{missing})
+		taken := owed("d2", "1")
+		taken.State = core.DeliveryMoved
+		over := settle(said("8", "taken over by nobody"), answered, taken)
+		k.equal(must(k.Outbox().Undelivered(k.Context()))(k), []core.AdmissionID{missing, over})
 		d := owed("d1", "1")
 		d.State = core.DeliveryDelivered
 		k.ok(k.Outbox().Save(k.Context(), d))
-		k.equal(must(k.Outbox().Undelivered(k.Context()))(k), []core.AdmissionID{missing})
+		k.equal(must(k.Outbox().Undelivered(k.Context()))(k), []core.AdmissionID{missing, over})
 		time.Sleep(time.Hour)
 		k.ok(k.Outbox().Put(k.Context(), owed("young", "1")))
-		k.equal(must(k.Outbox().Forget(k.Context(), time.Now()))(k), 1)
+		k.equal(must(k.Outbox().Forget(k.Context(), time.Now()))(k), 2)
 		k.equal(must(k.Outbox().Owed(k.Context()))(k), map[core.DeliveryState]int64{core.DeliveryOwed: 1})
 		if ids := must(k.Outbox().Undelivered(k.Context()))(k); len(ids) != 0 {
 			k.Fatalf("%v: what was forgotten was delivered", ids)

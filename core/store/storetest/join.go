@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -133,6 +134,18 @@ var joinTests = []test{
 		e.Submission.Sent = time.Now().Add(time.Second)
 		time.Sleep(time.Minute) // we were down
 		k.equal(k.joined(e, a.ID).Submission.Text, "ab")
+	}},
+	{"a message that was sent long after a paste does not join it", func(k kit) {
+		k.queue(said("0", "busy"))
+		e := part("1", "a")
+		e.Submission.Sent = time.Now()
+		k.queue(e)
+		time.Sleep(time.Minute)
+		for i, sent := range []time.Duration{-time.Second, 10 * time.Second} {
+			e = said(fmt.Sprint("late", i), "b")
+			e.Submission.Sent = time.Now().Add(sent - time.Minute)
+			k.queue(e)
+		}
 	}},
 	{"a paste is not joined by others, other places or pictures", func(k kit) {
 		k.queue(part("1", "long"))
