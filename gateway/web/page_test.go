@@ -135,6 +135,7 @@ func TestApprove(t *testing.T) {
 
 	b.do(chromedp.Click("#menu"))
 	b.until(`document.activeElement.id === "new"`)
+	b.until(`document.getElementById("side").getBoundingClientRect().left === 0`)
 	b.picture("drawer-390")
 	b.press(kb.Escape)
 	b.until(`document.activeElement.id === "menu"`)
@@ -203,6 +204,8 @@ func TestReconnect(t *testing.T) {
 	b.picture("offline-1280")
 	g.open(t, 4) // nobody hears these
 	b.say("while offline")
+	b.shows("#queue li .place", "not sent yet")
+	b.picture("unsent-1280")
 	s.connect()
 	b.until(`document.body.dataset.connection === "online"`)
 	b.shows("#queue li", "while offline")

@@ -47,11 +47,16 @@ func New(tb testing.TB, script Script) *Backend {
 
 // Config wires a Server to the backend.
 func (b *Backend) Config() rpc.Config {
-	return rpc.Config{Admission: b.Desk, Command: commands{b}, Ask: b.Ask, Sessions: b.Sessions, Hub: b.Hub, Store: b.Store,
+	return rpc.Config{Admission: b.Desk, Command: commands{b}, Ask: b.Ask, Sessions: b.Sessions, Hub: b.Hub, Store: b,
 		Version: "test", Render: func(md string) string { return "<p>" + escape(md) + "</p>\n" },
 		Setup: func(context.Context) rpc.Setup {
 			return rpc.Setup{Ready: true, Practice: true, Provider: "practice", Model: "practice", Message: "The built-in practice model answers."}
 		}}
+}
+
+// Reserve returns numbers above all that were given; those after them are the Hub's again.
+func (b *Backend) Reserve(_ context.Context, c core.ConversationID, n int) (int64, error) {
+	return b.Hub.reserve(c, n), nil
 }
 
 func (b *Backend) wake(c core.ConversationID) {

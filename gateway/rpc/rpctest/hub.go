@@ -37,6 +37,14 @@ func (h *Hub) Emit(c core.ConversationID, a core.AdmissionID, t core.TurnID, bod
 	return e
 }
 
+func (h *Hub) reserve(c core.ConversationID, n int) int64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	first := h.seq[c] + 1
+	h.seq[c] += int64(n)
+	return first
+}
+
 // Attach tells l the news of c from now on.
 func (h *Hub) Attach(c core.ConversationID, l stream.Listener) (detach func()) {
 	h.mu.Lock()

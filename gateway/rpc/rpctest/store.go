@@ -316,11 +316,6 @@ func (s *Store) Page(_ context.Context, c core.ConversationID, before int64, lim
 	return out, nil
 }
 
-// Reserve is above every number that the Hub of a test will reach.
-func (s *Store) Reserve(context.Context, core.ConversationID, int) (int64, error) {
-	return 1 << 20, nil
-}
-
 func (s *Store) Fact(_ context.Context, name string) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

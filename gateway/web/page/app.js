@@ -27,6 +27,7 @@ const lost = "No connection. Trying again; what you write is sent as soon as it 
 
 function connection(state) {
   document.body.dataset.connection = state;
+  changed();
   $("state").textContent = state === "online" ? "" : state === "refused" ? "Not signed in" : "Offline";
   if (state === "online") banner("");
   if (state === "offline") banner(lost);
@@ -97,6 +98,7 @@ async function whatWasAsked(id) {
 /** changed follows a turn's beginning or end, and every change of the queue. */
 function changed() {
   const running = talk.running !== null;
+  queue.hold(socket.ws ? [] : unsent.filter((m) => m.session === session?.session_id));
   $("stop").hidden = !running;
   $("send").textContent = running ? "Queue" : "Send";
   $("hello").hidden = talk.turns.size > 0 || queue.items.length > 0 || unsent.length > 0;
@@ -107,7 +109,7 @@ function changed() {
 }
 
 async function refresh() {
-  if (!session) return;
+  if (!session || !socket.ws) return;
   const id = session.session_id;
   const r = await socket.call("queue.list", { session_id: id });
   if (id === session?.session_id) showQueue(r.queue);
@@ -220,7 +222,7 @@ function receipt(message, r) {
   if (r.status === "command") {
     if (r.text) talk.command(message.text, r.rendered, r.text);
   } else if (r.place > 0) {
-    queue.show([...queue.items, { admission_id: r.admission_id, text: message.text, status: "queued" }]);
+    queue.show([...queue.rows, { admission_id: r.admission_id, text: message.text, status: "queued" }]);
     announce("polite", `Waiting, ${r.place} before it.`);
   } else {
     const turn = talk.turn(r.admission_id);
