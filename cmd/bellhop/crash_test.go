@@ -18,7 +18,7 @@ type fate string
 
 const (
 	answered fate = "answered once"
-	marked   fate = "answered; a repeated copy is marked"
+	marked   fate = "answered; if a message was just being sent, the second copy is marked"
 	told     fate = "told with buttons, not repeated"
 )
 
@@ -38,15 +38,15 @@ var matrix = []row{
 	{point: crash.AfterAcquire, want: answered},
 	{point: crash.AfterClaim, want: answered},
 	{point: crash.AfterOpen, want: answered},
-	{point: crash.MidStream, want: answered},
-	{point: crash.BeforeRecord, tool: true, want: answered, effects: 1},
-	{point: crash.AfterRecord, tool: true, want: answered, effects: 1},
+	{point: crash.MidStream, want: marked},
+	{point: crash.BeforeRecord, tool: true, want: marked, effects: 1},
+	{point: crash.AfterRecord, tool: true, want: marked, effects: 1},
 	{point: crash.AfterAsk, tool: true, want: answered, effects: 1},
 	{point: crash.AfterStart, tool: true, want: told, effects: 0},
 	{point: crash.AfterEffect, tool: true, want: told, effects: 1},
 	{point: crash.AfterResult, tool: true, want: answered, effects: 1},
-	{point: crash.BeforeSettle, want: answered},
-	{point: crash.AfterSettle, want: answered},
+	{point: crash.BeforeSettle, want: marked},
+	{point: crash.AfterSettle, want: marked},
 	{point: crash.BeforeSend, want: marked},
 	{point: crash.AfterSend, want: marked},
 	{point: crash.AfterDelivered, want: answered},

@@ -104,6 +104,22 @@ func (o outlet) Open(ctx context.Context, c core.Claim, f core.Fence) dispatch.V
 	return o.mouth.Open(ctx, c, f)
 }
 
+// wakingReader tells the outbox that a settled row may have left something to say.
+type wakingReader struct {
+	*readback.Reader
+	wake func()
+}
+
+func (w wakingReader) Settle(ctx context.Context, row core.Admission) (readback.Report, error) {
+	defer w.wake()
+	return w.Reader.Settle(ctx, row)
+}
+
+func (w wakingReader) Resolve(ctx context.Context, by core.Principal, id core.AdmissionID, as string) (*core.Admission, error) {
+	defer w.wake()
+	return w.Reader.Resolve(ctx, by, id, as)
+}
+
 // newEngine wires admission, turns, commands and the guards around one registry of what runs.
 func (h *house) newEngine() error {
 	runner, err := h.newRunner()
@@ -115,8 +131,7 @@ func (h *house) newEngine() error {
 		return err
 	}
 	live := session.New()
-	var reader *readback.Reader
-	reader = readback.New(h.store, readback.Options{Log: h.log,
+	reader := readback.New(h.store, readback.Options{Log: h.log,
 		Drop: func(ctx context.Context, id core.AdmissionID) { h.ask.Drop(ctx, id) },
 		Emit: func(ctx context.Context, row core.Admission, b core.EventBody) {
 			h.hub.Emit(ctx, row.Conversation, row.ID, row.Turn, b)
@@ -124,10 +139,10 @@ func (h *house) newEngine() error {
 	keeper := lease.New(h.store, lease.Options{TTL: h.cfg.Lease.TTL, Renew: h.cfg.Lease.Renew, Wait: h.cfg.Lease.Wait, Alive: lease.Alive, Log: h.log})
 	files := attach.New(attach.Options{Next: runner, Fetchers: h.fetchers(), Workspace: h.cfg.Agent.Workspace, Log: h.log})
 	h.dispatch = dispatch.New(dispatch.Config{Store: h.store, Keeper: keeper, Holder: self, Runner: files, Hub: h.hub, Sessions: live,
-		Outlet: outlet{h.mouth}, Readback: reader, Observe: h.metrics.ended, Notify: h.mouth.Notify,
+		Outlet: outlet{h.mouth}, Readback: wakingReader{reader, h.mouth.Wake}, Observe: h.metrics.ended, Notify: h.mouth.Notify,
 		MaxParallel: h.cfg.Turns.MaxParallel, Liveness: h.cfg.Lease.Liveness, Drain: h.cfg.Turns.Drain, Log: h.log})
 	desk := admission.New(h.store, admission.Options{Wake: h.dispatch.Wake, Sessions: live, Cap: h.cfg.Busy.Cap, Log: h.log})
-	h.commands = command.New(command.Deps{Desk: desk, Ask: h.ask, Fate: reader, Sessions: live, Store: h.store, People: h.access,
+	h.commands = command.New(command.Deps{Desk: desk, Ask: h.ask, Fate: wakingReader{reader, h.mouth.Wake}, Sessions: live, Store: h.store, People: h.access,
 		Wake: h.dispatch.Wake, Tell: h.tellPerson, Models: h.modelNames, Model: h.cfg.Model.Name, Busy: h.cfg.Busy.Mode, Version: programVersion()})
 	h.gateway = gateway.New(gateway.Config{Desk: desk, Mouth: h.mouth, Commands: h.commands, Sessions: live, Store: h.store,
 		Access: h.access, Busy: h.cfg.Busy.Mode, Metrics: h.metrics, Log: h.log})
