@@ -157,16 +157,15 @@ func (c *client) write(ctx context.Context, conn jsonrpc.Conn) error {
 }
 
 // follow makes sure that the client hears of a session, and holds its events back until the reply of e is queued.
-// catchUp: the reply tells what the client missed.
-func (c *client) follow(e *Env, id core.ConversationID, catchUp bool) *watch {
+func (c *client) follow(e *Env, id core.ConversationID) *watch {
 	c.mu.Lock()
 	w, ok := c.watches[id]
 	if !ok {
-		w = &watch{out: c.out, room: c.s.cfg.Room}
+		w = &watch{id: id, out: c.out, room: c.s.cfg.Room}
 		c.watches[id] = w
 		c.order = append(c.order, id)
 	}
-	w.hold(catchUp)
+	w.hold()
 	e.held = append(e.held, w)
 	if !ok {
 		w.detach = c.s.cfg.Hub.Attach(id, w)

@@ -101,7 +101,7 @@ func commandDispatch(ctx context.Context, e *Env, p dispatchParams) (promptResul
 	if err != nil {
 		return promptResult{}, err
 	}
-	e.c.follow(e, conv.ID, false)
+	e.c.follow(e, conv.ID)
 	sub, err := e.submission(ctx, conv, text, p.RequestID)
 	if err != nil {
 		return promptResult{}, err

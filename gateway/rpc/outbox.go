@@ -74,6 +74,25 @@ func (o *outbox) push(e core.Event) bool {
 	return ok
 }
 
+// forget drops what waits of a session, and returns the lowest number among it; 0: nothing waited.
+func (o *outbox) forget(c core.ConversationID) (lowest int64) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	kept := o.events[:0:0]
+	for _, it := range o.events {
+		if it.event.Conversation != c {
+			kept = append(kept, it)
+			continue
+		}
+		o.bytes -= weight(it.event)
+		if n := it.event.Seq; !it.lag && (lowest == 0 || n < lowest) {
+			lowest = n
+		}
+	}
+	o.events = kept
+	return lowest
+}
+
 // tell queues the news that events of a session after seq were dropped. There is at most one for each open session.
 func (o *outbox) tell(c core.ConversationID, seq int64) {
 	o.mu.Lock()

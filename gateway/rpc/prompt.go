@@ -35,7 +35,7 @@ func promptSubmit(ctx context.Context, e *Env, p promptParams) (promptResult, er
 	if err != nil {
 		return promptResult{}, err
 	}
-	e.c.follow(e, conv.ID, false)
+	e.c.follow(e, conv.ID)
 	sub, err := e.submission(ctx, conv, p.Text, p.RequestID)
 	if err != nil {
 		return promptResult{}, err

@@ -32,10 +32,11 @@ func sessionEventsSince(ctx context.Context, e *Env, p sinceParams) (sinceResult
 	if err != nil {
 		return sinceResult{}, err
 	}
-	w := e.c.follow(e, conv.ID, true)
+	w := e.c.follow(e, conv.ID)
+	w.catchUp()
 	events, err := e.s.cfg.Hub.Since(ctx, conv.ID, *p.Seq)
 	if err != nil {
-		w.cover(0, true)
+		w.fail()
 		return sinceResult{}, err
 	}
 	more := len(events) > maxSince
@@ -83,10 +84,11 @@ func sessionResume(ctx context.Context, e *Env, p resumeParams) (resumeResult, e
 	if err != nil {
 		return resumeResult{}, err
 	}
-	w := e.c.follow(e, conv.ID, true)
+	w := e.c.follow(e, conv.ID)
+	w.catchUp()
 	out, err := e.snapshot(ctx, conv, between(p.Limit, 1, 500, 100))
 	if err != nil {
-		w.cover(0, true)
+		w.fail()
 		return resumeResult{}, err
 	}
 	w.cover(out.Seq, false)

@@ -110,7 +110,7 @@ func sessionCreate(ctx context.Context, e *Env, p createParams) (Session, error)
 			return Session{}, err
 		}
 	}
-	e.c.follow(e, conv.ID, false)
+	e.c.follow(e, conv.ID)
 	return sessionOf(conv), nil
 }
 

@@ -52,7 +52,7 @@ func sessionSteer(ctx context.Context, e *Env, p steerParams) (turnResult, error
 	if err != nil {
 		return turnResult{}, err
 	}
-	e.c.follow(e, conv.ID, false)
+	e.c.follow(e, conv.ID)
 	sub, err := e.submission(ctx, conv, p.Text, p.RequestID)
 	if err != nil {
 		return turnResult{}, err

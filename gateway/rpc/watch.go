@@ -12,6 +12,7 @@ import (
 //	held     a call that answers about the session is under way; events wait here, and follow its reply
 //	lagging  there was no room; the client was told, and nothing more comes until it asks for what it missed
 type watch struct {
+	id     core.ConversationID
 	out    *outbox
 	room   int
 	detach func()
@@ -35,38 +36,45 @@ func (w *watch) On(e core.Event) {
 	case len(w.waiting) < w.room:
 		w.waiting = append(w.waiting, e)
 	default:
-		w.lag(e.Conversation)
+		w.lag()
 	}
 }
 
 // send hands one event to the outbox, or starts to lag. w.mu is held.
 func (w *watch) send(e core.Event) {
 	if !w.out.push(e) {
-		w.lag(e.Conversation)
+		w.lag()
 		return
 	}
 	w.last = max(w.last, e.Seq)
 }
 
 // lag pauses the watch and tells the client. w.mu is held.
-func (w *watch) lag(c core.ConversationID) {
+func (w *watch) lag() {
 	w.lagging, w.waiting = true, nil
-	w.out.tell(c, max(w.last, w.covered))
+	w.out.tell(w.id, max(w.last, w.covered))
 }
 
-// hold keeps events back until release. catchUp is for a call whose reply tells what was missed: from here on events are
-// kept even if the watch was lagging.
-func (w *watch) hold(catchUp bool) {
+// hold keeps events back until release.
+func (w *watch) hold() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.held++
-	if catchUp {
-		w.lagging = false
+}
+
+// catchUp is for a call whose reply tells what the client missed. What waits in the outbox will be in it; from here on
+// events are kept even if the watch was lagging.
+func (w *watch) catchUp() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if lowest := w.out.forget(w.id); lowest > 0 {
+		w.last = min(w.last, lowest-1)
 	}
+	w.lagging = false
 }
 
 // cover says that the reply under way tells everything up to seq, and whether the client has yet more to fetch: then the
-// watch goes on lagging.
+// watch lags until it does.
 func (w *watch) cover(seq int64, more bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -75,6 +83,13 @@ func (w *watch) cover(seq int64, more bool) {
 		return
 	}
 	w.covered = max(w.covered, seq)
+}
+
+// fail says that there is no such reply: the client has to ask again.
+func (w *watch) fail() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.lag()
 }
 
 // release lets the events go that waited for a reply which now is in the outbox.

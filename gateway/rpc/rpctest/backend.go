@@ -54,9 +54,9 @@ func (b *Backend) Config() rpc.Config {
 		}}
 }
 
-// Reserve returns numbers above all that were given; those after them are the Hub's again.
-func (b *Backend) Reserve(_ context.Context, c core.ConversationID, n int) (int64, error) {
-	return b.Hub.reserve(c, n), nil
+// Reserve returns a number above all that were given. The Hub goes on from there, so that a test can count.
+func (b *Backend) Reserve(_ context.Context, c core.ConversationID, _ int) (int64, error) {
+	return b.Hub.above(c), nil
 }
 
 func (b *Backend) wake(c core.ConversationID) {

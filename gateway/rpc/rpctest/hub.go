@@ -37,12 +37,10 @@ func (h *Hub) Emit(c core.ConversationID, a core.AdmissionID, t core.TurnID, bod
 	return e
 }
 
-func (h *Hub) reserve(c core.ConversationID, n int) int64 {
+func (h *Hub) above(c core.ConversationID) int64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	first := h.seq[c] + 1
-	h.seq[c] += int64(n)
-	return first
+	return h.seq[c] + 1
 }
 
 // Attach tells l the news of c from now on.
