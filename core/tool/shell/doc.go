@@ -16,7 +16,8 @@
 //
 // The runner (process.go) gives the command its own session and process group, an environment built from a list of
 // allowed names, and an empty standard input. When the command, its time or its context ends, the group is killed, and
-// then whatever of it left the group: nothing of a call outlives the call.
+// then whatever of it left the group, found by its session and by a mark in its environment: nothing of a call outlives
+// the call, unless it took pains to do so.
 //
 // It does not ask anybody, does not retry, and does not restrict what an approved command can do.
 package shell

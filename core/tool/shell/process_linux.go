@@ -39,7 +39,7 @@ func (g group) sweep() {
 	if i := slices.IndexFunc(g.id, func(v string) bool { return strings.HasPrefix(v, marker+"=") }); i >= 0 {
 		mark = g.id[i]
 	}
-	for range sweeps { // a process may fork while we look, and takes a moment to die
+	for range sweeps { // a process may fork or begin another program while we look, and takes a moment to die
 		if !g.killStrays(mark) {
 			return
 		}
@@ -52,20 +52,23 @@ const (
 	sweepPause = 2 * time.Millisecond
 )
 
-// killStrays goes once through the process table. It reports whether it found any.
-func (g group) killStrays(mark string) (found bool) {
+// killStrays goes once through the process table. It reports whether it found any, or one that it could not tell.
+func (g group) killStrays(mark string) (again bool) {
 	dirs, err := filepath.Glob("/proc/[0-9]*")
 	if err != nil {
 		return false
 	}
 	for _, dir := range dirs {
 		pid, err := strconv.Atoi(filepath.Base(dir))
-		if err != nil || pid == os.Getpid() || !g.owns(dir, mark) {
+		if err != nil || pid == os.Getpid() {
 			continue
 		}
-		found = syscall.Kill(pid, syscall.SIGKILL) == nil || found
+		ours, unsure := g.owns(dir, mark)
+		if again = again || unsure; ours && syscall.Kill(pid, syscall.SIGKILL) == nil {
+			again = true
+		}
 	}
-	return found
+	return again
 }
 
 // stat reads the session of a process that is no zombie, and when it was started, in ticks.
@@ -83,15 +86,20 @@ func stat(dir string) (session int, started uint64, alive bool) {
 	return session, started, string(f[0]) != "Z"
 }
 
-// owns reports whether the process in dir belongs to the command.
-func (g group) owns(dir, mark string) bool {
+// owns reports whether the process in dir belongs to the command. unsure: it is just beginning a program, and for that
+// moment has no environment.
+func (g group) owns(dir, mark string) (ours, unsure bool) {
 	session, started, alive := stat(dir)
-	if !alive || started < g.since {
-		return false
+	if !alive || started < g.since || mark == "" {
+		return false, false
 	}
 	if session == g.pid {
-		return true
+		return true, false
 	}
 	env, err := os.ReadFile(filepath.Join(dir, "environ"))
-	return err == nil && mark != "" && slices.ContainsFunc(bytes.Split(env, []byte{0}), func(v []byte) bool { return string(v) == mark })
+	if err != nil {
+		return false, false
+	}
+	ours = slices.ContainsFunc(bytes.Split(env, []byte{0}), func(v []byte) bool { return string(v) == mark })
+	return ours, len(env) == 0
 }
