@@ -93,7 +93,7 @@ CREATE TABLE requests (
     edited    INTEGER NOT NULL DEFAULT 0,  -- platform time of the newest edit
     PRIMARY KEY (principal, source, request)
 ) WITHOUT ROWID;
-CREATE INDEX requests_admission ON requests (admission);
+CREATE INDEX requests_pieces ON requests (admission) WHERE piece <> '';
 
 -- Why an unknown row was settled, by whom.
 CREATE TABLE resolutions (
