@@ -85,7 +85,7 @@ func (a *Access) Who(ctx context.Context, p core.PrincipalID) (core.Principal, b
 	by := core.Principal{ID: p}
 	admin, allowed := named(a.admins, p), named(a.allow, p)
 	if !admin {
-		s, err := a.standing(ctx, p)
+		s, err := a.standing(ctx, p, allowed)
 		if err != nil {
 			return by, false, err
 		}
@@ -112,12 +112,13 @@ func (a *Access) Named(p core.PrincipalID) bool {
 	return s.found && s.grant.Allowed
 }
 
-// standing reads a grant. That somebody has none is not believed for long either, except where it makes no difference.
-func (a *Access) standing(ctx context.Context, p core.PrincipalID) (standing, error) {
+// standing reads a grant, or what was read of it lately. That somebody has none is only believed when they are let in all
+// the same: then nobody waits to be.
+func (a *Access) standing(ctx context.Context, p core.PrincipalID, in bool) (standing, error) {
 	a.mu.Lock()
 	s, ok := a.known[p]
 	a.mu.Unlock()
-	if ok && time.Since(s.read) < grantAge && (s.found && s.grant.Allowed || a.open) {
+	if ok && time.Since(s.read) < grantAge && (in || a.open || s.found && s.grant.Allowed) {
 		return s, nil
 	}
 	g, err := a.grants.Grant(ctx, p)
@@ -186,7 +187,7 @@ func (a *Access) List(ctx context.Context) ([]core.Grant, error) { return a.gran
 
 // Seen remembers the chat in which an admin can be asked; once is enough.
 func (a *Access) Seen(ctx context.Context, by core.Principal, home core.Route) error {
-	s, err := a.standing(ctx, by.ID)
+	s, err := a.standing(ctx, by.ID, true)
 	if err != nil || s.found && !s.grant.Home.IsZero() {
 		return err
 	}

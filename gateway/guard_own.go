@@ -13,16 +13,18 @@ func (g *Gateway) guardOwn(_ context.Context, a *Arrival) (Verdict, error) {
 	if a.In.Kind == adapters.KindService || a.In.Kind == adapters.KindRaw {
 		return Pass, nil
 	}
-	place := a.source() + ":" + a.In.Target.Thread
-	switch {
-	case !a.In.From.Bot:
-		if a.Opts.Bots > 0 && a.In.Kind == adapters.KindMessage {
-			g.bots.refill(place)
+	if a.Opts.Bots <= 0 || a.In.Kind != adapters.KindMessage {
+		if a.In.From.Bot {
+			return Drop, nil
 		}
 		return Pass, nil
-	case a.Opts.Bots <= 0 || a.In.Kind != adapters.KindMessage:
-		return Drop, nil
-	case !g.bots.take(place, time.Minute/time.Duration(a.Opts.Bots), a.Opts.Bots):
+	}
+	place := a.source() + ":" + a.In.Target.Thread
+	if !a.In.From.Bot {
+		g.bots.refill(place)
+		return Pass, nil
+	}
+	if !g.bots.take(place, time.Minute/time.Duration(a.Opts.Bots), a.Opts.Bots) {
 		return Drop, nil
 	}
 	return Pass, nil

@@ -35,6 +35,7 @@ type budget struct {
 	chats   map[string]*bucket
 	sweepAt int       // size of chats at which idle ones are dropped
 	queue   []*waiter // by priority, then by arrival
+	turns   time.Time // until when turns are given to previews that the bot's rate holds up
 }
 
 // bucket is a token bucket kept as the time at which it would be full again.
@@ -43,6 +44,7 @@ type bucket struct {
 	full  time.Time
 	until time.Time // the platform said: nothing before
 	slow  time.Time // half the rate until then
+	turn  time.Time // of a chat: when its preview may ask again
 }
 
 type waiter struct {
@@ -143,19 +145,40 @@ func (b *budget) readyFor(c *bucket, p priority, place int, now time.Time) time.
 }
 
 // try spends one call if it can be made now without taking what waits before it or what is kept for answers; otherwise
-// it returns when to ask again.
+// it returns when to ask again. Those whom the bot's rate holds up get turns, one after the other, so that they share what
+// is left evenly and do not all come at once.
 func (b *budget) try(chat string, group bool, p priority) (time.Time, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	now := time.Now()
 	c := b.bucketOf(chat, group, now)
 	at := b.readyFor(c, p, b.place(p), now)
+	if p == forPreview {
+		if turn := b.turn(c, at, now); turn.After(at) {
+			at = turn
+		}
+	}
 	if at.After(now) {
 		return at, false
 	}
+	c.turn = time.Time{}
 	c.spend(now)
 	b.bot.spend(now)
 	return now, true
+}
+
+// turn returns when it is c's turn among the previews that the bot's rate holds up: the zero time when none is.
+func (b *budget) turn(c *bucket, at, now time.Time) time.Time {
+	keep, _ := b.reserve(forPreview)
+	held := at.After(now) && !c.ready(now, 1, keep).After(now)
+	if c.turn.IsZero() && (held || b.turns.After(now)) {
+		c.turn = at
+		if b.turns.After(at) {
+			c.turn = b.turns
+		}
+		b.turns = c.turn.Add(b.bot.every(now))
+	}
+	return c.turn
 }
 
 // place returns where a newcomer of priority p stands.

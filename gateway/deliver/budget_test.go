@@ -78,6 +78,43 @@ func TestBudgetKeepsTokensForAnswers(t *testing.T) {
 	})
 }
 
+// More previews than the bot's rate allows share it evenly, and the first text of each comes before the second of any.
+func TestBudgetIsSharedEvenly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := everySecond()
+		shown := make([]int, 100)
+		var first sync.WaitGroup
+		var g sync.WaitGroup
+		start := time.Now()
+		for i := range shown {
+			first.Add(1)
+			g.Go(func() {
+				for time.Since(start) < 20*time.Second {
+					at, ok := b.try(fmt.Sprint(i), false, forPreview)
+					if !ok {
+						time.Sleep(time.Until(at))
+						continue
+					}
+					if shown[i]++; shown[i] == 1 {
+						first.Done()
+					}
+					time.Sleep(time.Second)
+				}
+			})
+		}
+		first.Wait()
+		if d := time.Since(start); d > 4*time.Second {
+			t.Errorf("the last first text came after %v", d)
+		}
+		g.Wait()
+		for i, n := range shown {
+			if n < 4 || n > 9 {
+				t.Errorf("stream %d was shown %d times", i, n)
+			}
+		}
+	})
+}
+
 func TestBudgetPriorities(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBudget(Rate{time.Second, 1}, Rate{}, Rate{})

@@ -24,6 +24,8 @@ const (
 var (
 	errAnew = errors.New("the message cannot be edited")
 	errFate = errors.New("the platform never said whether the message arrived")
+
+	errUnconnected = errors.New("no such platform is connected")
 )
 
 // storeError is a failure of the store, to tell it from those of the platform.
@@ -97,9 +99,9 @@ func (w *writer) finish(ctx context.Context, err error) error {
 	case adapters.NoTarget, kindFate:
 		d.State, d.Error = core.DeliveryDead, err.Error()
 	case adapters.Temporary, adapters.Ambiguous, adapters.Auth, adapters.Conflict:
-		w.again24(err, now)
+		putOff(d, err, now)
 	default: // a fault of ours or of the configuration
-		w.again24(err, now)
+		putOff(d, err, now)
 		if d.Attempts >= maxFaults {
 			d.State = core.DeliveryDead
 		}
@@ -116,13 +118,13 @@ func (w *writer) finish(ctx context.Context, err error) error {
 	return nil
 }
 
-// again24 puts the row off, twice as long each time, for a day at most.
-func (w *writer) again24(err error, now time.Time) {
-	w.d.State, w.d.Error = core.DeliveryOwed, err.Error()
-	pause := min(firstPause<<min(w.d.Attempts, 10), maxPause)
-	w.d.Attempts++
-	w.d.NotBefore = now.Add(pause + rand.N(pause/4+1))
-	if !w.d.Created.IsZero() && now.Sub(w.d.Created) > giveUp {
-		w.d.State = core.DeliveryDead
+// putOff makes the row wait, twice as long each time, for a day at most.
+func putOff(d *core.Delivery, err error, now time.Time) {
+	d.State, d.Error, d.LiveUntil = core.DeliveryOwed, err.Error(), time.Time{}
+	pause := min(firstPause<<min(d.Attempts, 10), maxPause)
+	d.Attempts++
+	d.NotBefore = now.Add(pause + rand.N(pause/4+1))
+	if !d.Created.IsZero() && now.Sub(d.Created) > giveUp {
+		d.State, d.Done = core.DeliveryDead, now
 	}
 }

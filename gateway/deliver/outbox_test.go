@@ -107,7 +107,7 @@ func TestFallbacks(t *testing.T) {
 		{name: "edits unsupported", fail: refuse(9, "edit", adapters.Error{Kind: adapters.Unsupported, Code: 400}),
 			row: notice("1", "hello", func(d *core.Delivery) { d.Parts = []core.Part{{Ref: "99", Sent: 1}} }), want: []string{"hello"}, calls: 2},
 		{name: "unknown platform", row: notice("1", "hello", func(d *core.Delivery) { d.Route.Platform = "other" }),
-			want: []string{}, state: core.DeliveryDead},
+			want: []string{}, state: core.DeliveryOwed},
 	}
 	for _, c := range tests {
 		t.Run(c.name, func(t *testing.T) {

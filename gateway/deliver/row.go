@@ -42,7 +42,7 @@ func (m *Mouth) write(ctx context.Context, d core.Delivery, marked bool) error {
 	c := m.channels[d.Route.Platform]
 	switch {
 	case c == nil:
-		d.State, d.Error = core.DeliveryDead, "no such platform is connected"
+		putOff(&d, errUnconnected, time.Now())
 		return m.save(ctx, d)
 	case d.Kind == core.DeliverPreview:
 		return m.leftover(ctx, d)

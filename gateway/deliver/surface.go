@@ -50,6 +50,7 @@ func (s *surface) Post(ctx context.Context, v stream.View) (string, error) {
 	}
 	crash.Point(crash.BeforeSend)
 	var ref adapters.Ref
+	v = s.stoppable(v)
 	err := s.fall(ctx, v, func(m adapters.Outgoing) error {
 		var err error
 		ref, err = s.c.sendNow(ctx, s.target(), m)
@@ -58,6 +59,7 @@ func (s *surface) Post(ctx context.Context, v stream.View) (string, error) {
 	switch {
 	case err == nil:
 		crash.Point(crash.AfterSend)
+		s.saw(string(ref), v)
 		s.done(posted)
 		return string(ref), nil
 	case kindOf(err) == adapters.Ambiguous:
@@ -126,6 +128,9 @@ func (s *surface) Edit(ctx context.Context, ref string, v stream.View) error {
 		}
 		return stream.ErrSkip
 	}
+	if v = s.stoppable(v); s.shows(ref, v) {
+		return nil
+	}
 	if err := s.allow(ctx, v.Final); err != nil {
 		return s.answer(err)
 	}
@@ -136,10 +141,42 @@ func (s *surface) Edit(ctx context.Context, ref string, v stream.View) error {
 		s.c.learn(s.target().Chat, lackEdit)
 		return s.Edit(ctx, ref, v)
 	}
-	if err == nil && !v.Final {
+	if err == nil {
+		s.saw(ref, v)
 		crash.Point(crash.MidStream)
 	}
 	return s.answer(err)
+}
+
+// stopAfter is how long an answer must have been growing before it gets a Stop button: for one that is done by then the
+// button would only cost a call to take it away.
+const stopAfter = time.Second
+
+// stoppable takes the buttons off a view that is too young for them.
+func (s *surface) stoppable(v stream.View) stream.View {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := time.Now()
+	if s.first.IsZero() {
+		s.first = now
+	}
+	if now.Sub(s.first) < stopAfter {
+		v.Buttons = nil
+	}
+	return v
+}
+
+// saw notes what a message shows since its last acknowledged call; shows compares.
+func (s *surface) saw(ref string, v stream.View) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.seenRef, s.seenHash = ref, stream.Hash(v)
+}
+
+func (s *surface) shows(ref string, v stream.View) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.seenRef == ref && s.seenHash == stream.Hash(v)
 }
 
 // Delete removes a message.

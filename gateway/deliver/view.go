@@ -48,6 +48,11 @@ type View struct {
 	asking  int
 	since   time.Time
 	typed   time.Time
+	first   time.Time // when something was shown first
+
+	// What the message that was changed last looks like: without the buttons that it was too young for.
+	seenRef, seenHash string
+
 	checked time.Time       // when the fence was last known to hold
 	plain   bool            // the platform refused the markup of a preview
 	under   context.Context // of the last post, without its end: what it made is recorded under it
