@@ -62,11 +62,13 @@ type ModelRef struct {
 
 // Provider is one model endpoint.
 type Provider struct {
-	Kind    string `yaml:"kind" enum:"openai,anthropic,practice"`
-	BaseURL string `yaml:"base_url"`
-	APIKey  Secret `yaml:"api_key"`
-	Window  int    `yaml:"window"` // tokens; 0: unknown
-	Rate    int    `yaml:"rate"`   // of practice: tokens a second
+	Kind    string         `yaml:"kind" enum:"openai,anthropic,practice"`
+	BaseURL string         `yaml:"base_url"`
+	APIKey  Secret         `yaml:"api_key"`
+	Windows map[string]int `yaml:"windows"`                   // context window in tokens, by model, where the endpoint does not tell
+	Vision  []string       `yaml:"vision"`                    // models that see pictures
+	Think   string         `yaml:"think" enum:"open,any,off"` // which think tags in an answer are reasoning; empty: those at its head
+	Rate    int            `yaml:"rate"`                      // of practice: tokens a second
 }
 
 // Agent is how turns run.

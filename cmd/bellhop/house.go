@@ -130,15 +130,16 @@ func (h *house) newEngine() error {
 	if err != nil {
 		return err
 	}
+	alive := lease.Alone(self) // the folder's lock says that nobody else serves it
 	live := session.New()
 	reader := readback.New(h.store, readback.Options{Log: h.log,
 		Drop: func(ctx context.Context, id core.AdmissionID) { h.ask.Drop(ctx, id) },
 		Emit: func(ctx context.Context, row core.Admission, b core.EventBody) {
 			h.hub.Emit(ctx, row.Conversation, row.ID, row.Turn, b)
 		}})
-	keeper := lease.New(h.store, lease.Options{TTL: h.cfg.Lease.TTL, Renew: h.cfg.Lease.Renew, Wait: h.cfg.Lease.Wait, Alive: lease.Alive, Log: h.log})
+	keeper := lease.New(h.store, lease.Options{TTL: h.cfg.Lease.TTL, Renew: h.cfg.Lease.Renew, Wait: h.cfg.Lease.Wait, Alive: alive, Log: h.log})
 	files := attach.New(attach.Options{Next: runner, Fetchers: h.fetchers(), Workspace: h.cfg.Agent.Workspace, Log: h.log})
-	h.dispatch = dispatch.New(dispatch.Config{Store: h.store, Keeper: keeper, Holder: self, Runner: files, Hub: h.hub, Sessions: live,
+	h.dispatch = dispatch.New(dispatch.Config{Store: h.store, Keeper: keeper, Holder: self, Alive: alive, Runner: files, Hub: h.hub, Sessions: live,
 		Outlet: outlet{h.mouth}, Readback: wakingReader{reader, h.mouth.Wake}, Observe: h.metrics.ended, Notify: h.mouth.Notify,
 		MaxParallel: h.cfg.Turns.MaxParallel, Liveness: h.cfg.Lease.Liveness, Drain: h.cfg.Turns.Drain, Log: h.log})
 	desk := admission.New(h.store, admission.Options{Wake: h.dispatch.Wake, Sessions: live, Cap: h.cfg.Busy.Cap, Log: h.log})

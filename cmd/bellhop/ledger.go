@@ -13,6 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"bellhop/core"
+	"bellhop/core/readback"
+	"bellhop/gateway/rpc"
 )
 
 // The commands of this file read the ledger beside a running gateway, or without one.
@@ -106,19 +108,10 @@ func printAdmission(out io.Writer, r core.Admission) {
 
 // admissionResolve is the operator's word about an unknown turn. A running gateway picks the result up by itself.
 func (a *app) admissionResolve(ctx context.Context, s core.Store, id core.AdmissionID, as string) error {
-	r := core.Resolution{By: "local:cli", Why: "settled by hand: " + as}
-	switch as {
-	case "done":
-		r.Outcome = core.Outcome{Result: core.Completed, Reason: core.ReasonDone, Uncertain: true}
-	case "drop":
-		r.Outcome = core.Outcome{Result: core.Interrupted, Reason: core.ReasonDropped, Uncertain: true}
-	case "retry":
-		r.Outcome = core.Outcome{Result: core.Interrupted, Reason: core.ReasonRetried, Uncertain: true}
-		r.Retry = true
-	default:
+	if !slices.Contains([]string{"done", "retry", "drop"}, as) {
 		return usageError{fmt.Errorf("--as must be done, retry or drop")}
 	}
-	retry, err := s.Resolve(ctx, id, r)
+	retry, err := readback.New(s, readback.Options{}).Resolve(ctx, rpc.Local(), id, as)
 	if core.Is(err, core.Conflict) {
 		return fmt.Errorf("admission %s is not unknown, so there is nothing to settle", id)
 	}

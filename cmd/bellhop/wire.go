@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"bellhop/adapters"
@@ -35,7 +36,11 @@ func newProvider(name string, p config.Provider) (provider.Provider, error) {
 		if base == "" {
 			base = "https://api.openai.com/v1"
 		}
-		return openai.New(openai.Options{Name: name, BaseURL: base, Key: p.APIKey.Reveal()}), nil
+		o := openai.Options{Name: name, BaseURL: base, Key: p.APIKey.Reveal(), Think: openai.Think(p.Think), Limits: map[string]provider.Limits{}}
+		for model, window := range p.Windows {
+			o.Limits[model] = provider.Limits{Window: window, Vision: slices.Contains(p.Vision, model)}
+		}
+		return openai.New(o), nil
 	case "practice":
 		rate := p.Rate
 		if rate == 0 {
@@ -93,9 +98,9 @@ func newTools(c config.Config) (tools []tool.Tool, open []string) {
 	return tools, open
 }
 
-// secretPlaces are what a command must not name.
+// secretPlaces are what a command must not name; the workspace and the spill folder below the data folder stay readable.
 func secretPlaces(c config.Config) []string {
-	places := []string{databasePath(c), filepath.Join(c.Data, tokenFile)}
+	places := []string{c.Data}
 	if c.File != "" {
 		places = append(places, c.File)
 	}
