@@ -24,6 +24,7 @@ type client struct {
 	out  *outbox
 	pool chan struct{} // a token for each slow call that runs
 	line chan struct{} // a token for each slow call that runs or waits
+	slow sync.WaitGroup
 
 	mu      sync.Mutex
 	watches map[core.ConversationID]*watch
@@ -38,11 +39,13 @@ var (
 	tooMany = &jsonrpc.Error{Code: jsonrpc.ServerError, Message: "too many calls are waiting; wait for an answer"}
 )
 
-// ServeConn answers one client until it is gone (nil), ctx ends, or the connection breaks (its error). It closes conn.
+// ServeConn answers one client until it is gone (nil), ctx ends, or the connection breaks (its error). A client that ends
+// its side first gets the answers to what it has asked. It closes conn.
 func (s *Server) ServeConn(ctx context.Context, conn jsonrpc.Conn, by core.Principal) error {
 	c := &client{s: s, by: by, out: newOutbox(s.cfg.Room), watches: map[core.ConversationID]*watch{},
 		pool: make(chan struct{}, s.cfg.Pool), line: make(chan struct{}, maxWaiting)}
 	defer c.leaveAll()
+	defer c.slow.Wait()
 	c.out.reply(readyFrame(s.cfg.Version))
 
 	g, ctx := errgroup.WithContext(ctx)
@@ -50,7 +53,7 @@ func (s *Server) ServeConn(ctx context.Context, conn jsonrpc.Conn, by core.Princ
 	defer closing()
 	defer conn.Close()
 	g.Go(func() error { return c.write(ctx, conn) })
-	g.Go(func() error { return c.read(ctx, conn, g) })
+	g.Go(func() error { return c.read(ctx, conn) })
 	if err := g.Wait(); err != errGone {
 		return err
 	}
@@ -58,7 +61,7 @@ func (s *Server) ServeConn(ctx context.Context, conn jsonrpc.Conn, by core.Princ
 }
 
 // read takes frames until the client is gone. Quick calls run here, in order; slow ones in the pool.
-func (c *client) read(ctx context.Context, conn jsonrpc.Conn, g *errgroup.Group) error {
+func (c *client) read(ctx context.Context, conn jsonrpc.Conn) error {
 	for {
 		c.out.crowded(ctx)
 		data, err := conn.Read(ctx)
@@ -67,18 +70,20 @@ func (c *client) read(ctx context.Context, conn jsonrpc.Conn, g *errgroup.Group)
 			c.out.reply(jsonrpc.Reply(jsonrpc.Null, nil, tooLong))
 			continue
 		case errors.Is(err, io.EOF):
-			return errGone
+			c.slow.Wait()
+			c.out.finish()
+			return nil // the writer ends when it has written what is there
 		case err != nil:
 			return err
 		}
 		frame := jsonrpc.Decode(data)
-		if !c.slow(frame) {
+		if !c.isSlow(frame) {
 			c.serve(ctx, frame)
 			continue
 		}
 		select {
 		case c.line <- struct{}{}:
-			g.Go(func() error { c.serveSlow(ctx, frame); return nil })
+			c.slow.Go(func() { c.serveSlow(ctx, frame) })
 		default:
 			c.refuse(frame)
 		}
@@ -95,8 +100,8 @@ func (c *client) serveSlow(ctx context.Context, f jsonrpc.Frame) {
 	}
 }
 
-// slow reports whether a frame has a call that belongs in the pool; then the whole batch goes there.
-func (c *client) slow(f jsonrpc.Frame) bool {
+// isSlow reports whether a frame has a call that belongs in the pool; then the whole batch goes there.
+func (c *client) isSlow(f jsonrpc.Frame) bool {
 	for _, call := range f.Calls {
 		if c.s.methods[call.Method].Slow {
 			return true
@@ -140,7 +145,7 @@ func (c *client) refuse(f jsonrpc.Frame) {
 	c.answer(f, replies)
 }
 
-// write sends what the outbox holds until ctx ends or a write fails.
+// write sends what the outbox holds until ctx ends, a write fails, or the outbox is finished and empty.
 func (c *client) write(ctx context.Context, conn jsonrpc.Conn) error {
 	for {
 		frame, it, err := c.out.next(ctx)
@@ -151,6 +156,9 @@ func (c *client) write(ctx context.Context, conn jsonrpc.Conn) error {
 			frame = c.s.eventFrame(it)
 		}
 		if err := conn.Write(ctx, frame); err != nil {
+			if c.out.finished() {
+				return errGone // it did not wait for the rest
+			}
 			return err
 		}
 	}

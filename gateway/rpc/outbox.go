@@ -21,6 +21,7 @@ type outbox struct {
 	replies [][]byte
 	events  []item
 	bytes   int
+	done    bool          // nothing more will come
 	ready   chan struct{} // something may be there to write
 	drained chan struct{} // a reply was taken
 }
@@ -101,11 +102,29 @@ func (o *outbox) tell(c core.ConversationID, seq int64) {
 	signal(o.ready)
 }
 
-// next returns a reply, or else the oldest event; it waits for one. The error is of ctx.
+// finish says that nothing more will come.
+func (o *outbox) finish() {
+	o.mu.Lock()
+	o.done = true
+	o.mu.Unlock()
+	signal(o.ready)
+}
+
+func (o *outbox) finished() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.done
+}
+
+// next returns a reply, or else the oldest event; it waits for one. The error is of ctx, or errGone when the outbox is
+// finished and empty.
 func (o *outbox) next(ctx context.Context) (reply []byte, it item, err error) {
 	for {
 		if reply, it, ok := o.take(); ok {
 			return reply, it, nil
+		}
+		if o.finished() {
+			return nil, item{}, errGone
 		}
 		select {
 		case <-o.ready:

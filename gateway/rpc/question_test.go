@@ -61,11 +61,12 @@ func TestApprovals(t *testing.T) {
 			p.fails("approval.respond", obj{"request_id": id, "choice": "perhaps"}, rpc.BadParams)
 			p.fails("clarify.respond", obj{"request_id": id, "answer": "yes"}, rpc.SessionNow)
 			ok[obj](p, "approval.respond", tt.params(id, session))
-			resolved := string(last(p.until("question.resolved")).Payload)
+			events := p.untilAll("question.resolved", "message.complete") // in either order
+			resolved := string(events["question.resolved"].Payload)
 			if !strings.Contains(resolved, `"by":"you"`) || !strings.Contains(resolved, `"at":"`) || !strings.Contains(resolved, id) {
 				t.Errorf("resolved %s", resolved)
 			}
-			if got := string(last(p.until("message.complete")).Payload); !strings.Contains(got, tt.want) {
+			if got := string(events["message.complete"].Payload); !strings.Contains(got, tt.want) {
 				t.Errorf("the turn got %s", got)
 			}
 			if text := p.fails("approval.respond", obj{"request_id": id, "choice": "deny"}, rpc.SessionNow); text != "no pending approval request" {
@@ -86,10 +87,11 @@ func TestOtherQuestions(t *testing.T) {
 	}
 	ok[obj](p, "clarify.respond", obj{"request_id": requestID(t, e), "answer": "blue"})
 	ok[obj](p, "sudo.respond", obj{"request_id": requestID(t, last(p.until("sudo.request"))), "password": "hunter2"})
-	if r := last(p.until("question.resolved")); strings.Contains(string(r.Payload), "hunter2") {
+	events := p.untilAll("question.resolved", "secret.request")
+	if r := events["question.resolved"]; strings.Contains(string(r.Payload), "hunter2") {
 		t.Errorf("a password is told: %s", r.Payload)
 	}
-	e = last(p.until("secret.request"))
+	e = events["secret.request"]
 	p.fails("secret.respond", obj{"request_id": requestID(t, e)}, rpc.BadParams)
 	ok[obj](p, "secret.respond", obj{"request_id": requestID(t, e), "value": ""})
 	if got := string(last(p.until("message.complete")).Payload); !strings.Contains(got, "blue;hunter2;;") {
@@ -140,11 +142,12 @@ func TestAnswerTooLate(t *testing.T) {
 		ok[receipt](p, "prompt.submit", obj{"session_id": p.create(), "text": "x"})
 		id := requestID(t, last(p.until("approval.request")))
 		time.Sleep(301 * time.Second)
-		if e := last(p.until("question.resolved")); !strings.Contains(string(e.Payload), `"state":"expired"`) {
+		events := p.untilAll("question.resolved", "message.complete")
+		if e := events["question.resolved"]; !strings.Contains(string(e.Payload), `"state":"expired"`) {
 			t.Errorf("resolved %s", e.Payload)
 		}
 		p.fails("approval.respond", obj{"request_id": id, "choice": "once"}, rpc.SessionNow)
-		if got := string(last(p.until("message.complete")).Payload); !strings.Contains(got, "deny;") {
+		if got := string(events["message.complete"].Payload); !strings.Contains(got, "deny;") {
 			t.Errorf("the turn got %s", got)
 		}
 	})

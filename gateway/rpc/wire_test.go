@@ -130,6 +130,22 @@ func (p *peer) until(kind string) []event {
 	}
 }
 
+// untilAll takes events until there was one of each type, and returns the last of each.
+func (p *peer) untilAll(kinds ...string) map[string]event {
+	p.t.Helper()
+	got := map[string]event{}
+	for missing := true; missing; {
+		e := p.event()
+		got[e.Type] = e
+		missing = false
+		for _, k := range kinds {
+			_, have := got[k]
+			missing = missing || !have
+		}
+	}
+	return got
+}
+
 // send sends a call and returns its id.
 func (p *peer) send(method string, params any) string {
 	p.t.Helper()

@@ -62,6 +62,14 @@ export class Card {
     for (const control of this.form.elements) control.disabled = !on;
   }
 
+  /** retire takes the buttons away because the turn is over; how the question ended may be told later. */
+  retire() {
+    if (this.closed) return;
+    this.answering ||= this.node.contains(document.activeElement);
+    this.form.remove();
+    this.node.classList.add("closed");
+  }
+
   /** close takes the buttons away and says who answered, and when. */
   close(p) {
     if (this.closed) return;

@@ -123,7 +123,7 @@ export class Turn {
     this.state = "done";
     this.busy.remove();
     this.frame();
-    for (const card of this.cards.values()) card.close({ message: "Not needed any more: the turn ended." });
+    for (const card of this.cards.values()) card.retire();
     for (const { box, mark } of this.tools.values()) {
       if (!box.classList.contains("done")) {
         box.classList.add("cut");

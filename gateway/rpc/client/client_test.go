@@ -1,0 +1,342 @@
+package client_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"bellhop/core"
+	"bellhop/gateway/rpc"
+	"bellhop/gateway/rpc/client"
+	"bellhop/gateway/rpc/jsonrpc"
+	"bellhop/gateway/rpc/rpctest"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const patience = 20 * time.Second
+
+// line is a way to a server that can be cut.
+type line struct {
+	srv *rpc.Server
+	wg  sync.WaitGroup
+
+	mu   sync.Mutex
+	conn jsonrpc.Conn
+}
+
+func newLine(t *testing.T, s *rpc.Server) *line {
+	l := &line{srv: s}
+	t.Cleanup(func() {
+		l.cut()
+		l.wg.Wait()
+	})
+	return l
+}
+
+func (l *line) dial(context.Context) (jsonrpc.Conn, error) {
+	in, toServer := io.Pipe()
+	fromServer, out := io.Pipe()
+	conn := jsonrpc.Lines(fromServer, toServer)
+	l.wg.Go(func() { _ = l.srv.ServeConn(context.Background(), jsonrpc.Lines(in, out), rpc.Local()) })
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.conn = conn
+	return conn, nil
+}
+
+func (l *line) cut() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.conn != nil {
+		l.conn.Close()
+	}
+}
+
+// shared is a buffer that is written and read at once.
+type shared struct {
+	mu  sync.Mutex
+	b   strings.Builder
+	new chan struct{}
+}
+
+func newShared() *shared { return &shared{new: make(chan struct{}, 1)} }
+
+func (s *shared) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	select {
+	case s.new <- struct{}{}:
+	default:
+	}
+	return s.b.Write(p)
+}
+
+func (s *shared) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
+}
+
+// shows waits for a text, soon or never.
+func (s *shared) shows(t *testing.T, text string) {
+	t.Helper()
+	late := time.After(patience)
+	for !strings.Contains(s.String(), text) {
+		select {
+		case <-s.new:
+		case <-late:
+			t.Fatalf("%q never came; there is:\n%s", text, s.String())
+		}
+	}
+}
+
+// terminal is one run of Chat.
+type terminal struct {
+	t         *testing.T
+	out, err  *shared
+	in        *io.PipeWriter
+	interrupt chan struct{}
+	done      chan error
+}
+
+func chat(t *testing.T, l *line, o client.ChatOptions) *terminal {
+	t.Helper()
+	r, w := io.Pipe()
+	x := &terminal{t: t, out: newShared(), err: newShared(), in: w, interrupt: make(chan struct{}, 4), done: make(chan error, 1)}
+	if o.In == nil {
+		o.In = r
+	}
+	o.Out, o.Err, o.Interrupt = x.out, x.err, x.interrupt
+	c := client.Open(l.dial, patience)
+	go func() { x.done <- client.Chat(context.Background(), c, o) }()
+	t.Cleanup(func() { w.Close() })
+	return x
+}
+
+func (x *terminal) ends() error {
+	x.t.Helper()
+	select {
+	case err := <-x.done:
+		return err
+	case <-time.After(patience):
+		x.t.Fatalf("the chat goes on; out:\n%s\nerr:\n%s", x.out, x.err)
+	}
+	panic("unreachable")
+}
+
+func (x *terminal) types(s string) {
+	x.t.Helper()
+	if _, err := io.WriteString(x.in, s); err != nil {
+		x.t.Fatal(err)
+	}
+}
+
+func TestOneMessage(t *testing.T) {
+	b := rpctest.New(t, func(_ context.Context, turn *rpctest.Turn) {
+		turn.Say("looking")
+		turn.Interim()
+		turn.Tool("c", "shell", "ls", func() string { return "2 files" })
+		turn.Say("you said: ")
+		turn.Say(turn.Prompt())
+	})
+	l := newLine(t, rpc.New(b.Config()))
+	x := chat(t, l, client.ChatOptions{Text: "hi", Session: "work"})
+	if err := x.ends(); err != nil {
+		t.Fatal(err)
+	}
+	if got := x.out.String(); got != "looking\nyou said: hi\n" {
+		t.Errorf("out %q", got)
+	}
+	if got := x.err.String(); !strings.Contains(got, "shell ls") || !strings.Contains(got, "2 files") {
+		t.Errorf("err %q", got)
+	}
+	x = chat(t, l, client.ChatOptions{In: strings.NewReader("from\na pipe\n"), Session: "work"})
+	if err := x.ends(); err != nil {
+		t.Fatal(err)
+	}
+	if got := x.out.String(); !strings.HasSuffix(got, "you said: from\na pipe\n") {
+		t.Errorf("out %q", got)
+	}
+	if convs, err := b.List(t.Context(), "", 9); err != nil || len(convs) != 1 {
+		t.Errorf("%d sessions: %v", len(convs), err)
+	}
+	x = chat(t, l, client.ChatOptions{In: strings.NewReader(" \n")})
+	if err := x.ends(); err == nil {
+		t.Error("an empty message was sent")
+	}
+}
+
+func TestJSON(t *testing.T) {
+	b := rpctest.New(t, func(_ context.Context, turn *rpctest.Turn) { turn.Say("x") })
+	x := chat(t, newLine(t, rpc.New(b.Config())), client.ChatOptions{Text: "hi", JSON: true})
+	if err := x.ends(); err != nil {
+		t.Fatal(err)
+	}
+	var kinds []string
+	for _, line := range strings.Split(strings.TrimSpace(x.out.String()), "\n") {
+		var e client.Event
+		if err := json.Unmarshal([]byte(line), &e); err != nil {
+			t.Fatalf("%q: %v", line, err)
+		}
+		kinds = append(kinds, e.Type)
+	}
+	if got := strings.Join(kinds, " "); got != "gateway.ready message.start message.delta message.complete" {
+		t.Errorf("events %s", got)
+	}
+	if x.err.String() != "" {
+		t.Errorf("err %q", x.err)
+	}
+}
+
+var approval = core.Ask{Kind: core.Approval, Title: "Run a command?", Detail: "rm -rf x", Risk: "deletes files"}
+
+func TestTerminal(t *testing.T) {
+	b := rpctest.New(t, func(ctx context.Context, turn *rpctest.Turn) {
+		switch turn.Prompt() {
+		case "approve":
+			turn.Say(turn.Question(ctx, approval))
+		case "clarify":
+			turn.Say(turn.Question(ctx, core.Ask{Kind: core.Clarify, Title: "Which?"}))
+		case "fail":
+			turn.Emit(core.EventBody{Type: core.MessageReset, Text: "no"})
+		default:
+			turn.Say("you said: " + turn.Prompt())
+		}
+	})
+	x := chat(t, newLine(t, rpc.New(b.Config())), client.ChatOptions{Interactive: true})
+	x.err.shows(t, "> ")
+	x.types("hello\n")
+	x.out.shows(t, "you said: hello\n")
+	x.types("approve\n")
+	x.err.shows(t, "allow? [y]")
+	x.err.shows(t, "deletes files")
+	x.types("what\ns\n")
+	x.out.shows(t, "session\n")
+	x.types("clarify\n")
+	x.err.shows(t, "answer: ")
+	x.types("the red one\n")
+	x.out.shows(t, "the red one\n")
+	x.types("/status\n")
+	x.out.shows(t, "all **well**\n")
+	x.in.Close()
+	if err := x.ends(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestInterrupt(t *testing.T) {
+	stubborn := make(chan struct{})
+	b := rpctest.New(t, func(ctx context.Context, turn *rpctest.Turn) {
+		turn.Say("working")
+		<-ctx.Done()
+		if turn.Prompt() == "stubborn" {
+			<-stubborn
+		}
+	})
+	l := newLine(t, rpc.New(b.Config()))
+	x := chat(t, l, client.ChatOptions{Text: "hi", Session: "s"})
+	x.out.shows(t, "working")
+	queued := chat(t, l2(t, b), client.ChatOptions{Text: "later", Session: "s"})
+	queued.err.shows(t, "waiting: 1 before this one")
+	queued.interrupt <- struct{}{}
+	if err := queued.ends(); !errors.Is(err, client.ErrInterrupted) {
+		t.Errorf("a waiting message ended with %v", err)
+	}
+	x.interrupt <- struct{}{}
+	if err := x.ends(); !errors.Is(err, client.ErrInterrupted) {
+		t.Errorf("ended with %v", err)
+	}
+	if got := x.out.String(); got != "working\n" {
+		t.Errorf("out %q", got)
+	}
+
+	x = chat(t, l, client.ChatOptions{Text: "stubborn", Session: "s", Settle: time.Millisecond})
+	x.out.shows(t, "working")
+	x.interrupt <- struct{}{}
+	if err := x.ends(); !errors.Is(err, client.ErrUnsettled) {
+		t.Errorf("a stubborn turn ended with %v", err)
+	}
+	close(stubborn)
+}
+
+func l2(t *testing.T, b *rpctest.Backend) *line { return newLine(t, rpc.New(b.Config())) }
+
+// TestCut: an answer whose connection is cut again and again is written once and whole.
+func TestCut(t *testing.T) {
+	g := make(chan struct{})
+	b := rpctest.New(t, func(_ context.Context, turn *rpctest.Turn) {
+		for _, piece := range []string{"one ", "two ", "three ", "four"} {
+			<-g
+			turn.Say(piece)
+		}
+	})
+	l := newLine(t, rpc.New(b.Config()))
+	x := chat(t, l, client.ChatOptions{Text: "hi"})
+	for _, shown := range []string{"one ", "one two ", "one two three ", "one two three four"} {
+		g <- struct{}{}
+		x.out.shows(t, shown)
+		l.cut()
+	}
+	if err := x.ends(); err != nil {
+		t.Fatal(err)
+	}
+	if got := x.out.String(); got != "one two three four\n" {
+		t.Errorf("out %q", got)
+	}
+}
+
+func TestTextIsTakenBack(t *testing.T) {
+	b := rpctest.New(t, func(_ context.Context, turn *rpctest.Turn) {
+		turn.Emit(core.EventBody{Type: core.MessageDelta, Text: "wrong"})
+		turn.Emit(core.EventBody{Type: core.MessageReset, Text: "ri"})
+		turn.Emit(core.EventBody{Type: core.MessageDelta, Text: "ght"})
+	})
+	x := chat(t, newLine(t, rpc.New(b.Config())), client.ChatOptions{Text: "hi"})
+	if err := x.ends(); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(x.out.String(), "wrong\nright") {
+		t.Errorf("out %q", x.out)
+	}
+}
+
+func TestGatewayIsGone(t *testing.T) {
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusUnauthorized) }))
+	defer srv.Close()
+	c := client.Open(client.WebSocket(srv.URL+"/rpc", "wrong"), patience)
+	if err := c.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "token") {
+		t.Errorf("a refused token: %v", err)
+	}
+	c = client.Open(func(context.Context) (jsonrpc.Conn, error) { return nil, io.ErrUnexpectedEOF }, time.Millisecond)
+	if err := c.Run(t.Context()); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("no gateway: %v", err)
+	}
+	x := chat(t, newLine(t, rpc.New(rpctest.New(t, nil).Config())), client.ChatOptions{Session: "telegram:1", Text: "hi"})
+	if err := x.ends(); err == nil {
+		t.Error("a chat of another platform was made")
+	}
+}
+
+func TestPipe(t *testing.T) {
+	b := rpctest.New(t, func(_ context.Context, turn *rpctest.Turn) { turn.Say("ok") })
+	l := newLine(t, rpc.New(b.Config()))
+	conn, err := l.dial(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := client.Open(client.Pipe(conn), patience)
+	conn.Close()
+	if err := c.Run(t.Context()); !errors.Is(err, client.ErrCut) {
+		t.Errorf("a pipe that ended: %v", err)
+	}
+}
