@@ -289,3 +289,26 @@ func TestSayWithoutAStore(t *testing.T) {
 type failing struct{ core.Deliveries }
 
 func (failing) Put(context.Context, ...core.Delivery) error { return errors.New("no disk") }
+
+// Rows that nobody told us of: of a turn that was read back, and of another process.
+func TestRowsOfOthers(t *testing.T) {
+	for name, news := range map[string]func(m *Mouth){
+		"read back":       func(m *Mouth) { m.On(core.Event{Turn: "T9", EventBody: core.EventBody{Type: core.MessageComplete}}) },
+		"another process": func(*Mouth) { time.Sleep(lookEvery) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *world) {
+				time.Sleep(time.Second)
+				d := notice("1", "hello")
+				d.ID, d.State, d.Kind = "D1", core.DeliveryOwed, core.DeliverFinal
+				if err := w.s.Outbox().Put(t.Context(), d); err != nil {
+					t.Fatal(err)
+				}
+				news(w.m)
+				time.Sleep(100 * time.Millisecond)
+				synctest.Wait()
+				wantTexts(t, w.p, "1", "hello")
+			})
+		})
+	}
+}

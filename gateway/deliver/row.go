@@ -255,58 +255,6 @@ func (w *writer) fall(ctx context.Context, v stream.View, call func(adapters.Out
 	}
 }
 
-// textParts counts the messages of text; those of media follow them.
-func (w *writer) textParts() int {
-	for i, p := range w.d.Parts {
-		if strings.HasPrefix(p.Hash, mediaHash) {
-			return i
-		}
-	}
-	return len(w.d.Parts)
-}
-
-// status removes the message that told what tools did, which a turn that was cut off left behind.
-func (w *writer) status(ctx context.Context) error {
-	for i := len(w.d.Parts) - 1; i >= 0; i-- {
-		if w.d.Parts[i].Hash == stream.StatusHash {
-			if err := w.remove(ctx, i); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// surplus removes messages of a preview that was longer than what is left to say.
-func (w *writer) surplus(ctx context.Context) error {
-	want := len(w.chunks())
-	for w.textParts() > want {
-		if err := w.remove(ctx, w.textParts()-1); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// remove deletes message i where the platform can, and forgets it.
-func (w *writer) remove(ctx context.Context, i int) error {
-	if ref := w.d.Parts[i].Ref; ref != "" && w.c.caps.Deleter != nil && !w.c.lacks(w.to.Chat, lackDelete) {
-		err := w.c.wait(ctx, w.to, w.p, patience)
-		if err == nil {
-			err = w.c.deleteNow(ctx, w.to, adapters.Ref(ref))
-		}
-		switch kindOf(err) {
-		case none, adapters.Gone:
-		case adapters.Unsupported:
-			w.c.learn(w.to.Chat, lackDelete)
-		default:
-			return err
-		}
-	}
-	w.d.Parts = slices.Delete(w.d.Parts, i, i+1)
-	return nil
-}
-
 // outgoing is the platform's form of v.
 func outgoing(v stream.View) adapters.Outgoing {
 	m := adapters.Outgoing{Text: v.Text, ReplyTo: v.ReplyTo, Live: !v.Final}

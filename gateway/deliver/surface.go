@@ -4,15 +4,11 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 	"time"
 
 	"bellhop/adapters"
-	"bellhop/core"
 	"bellhop/core/crash"
 	"bellhop/stream"
-
-	"github.com/oklog/ulid/v2"
 )
 
 // surface is the stream's view of one chat. A frame that is not final is dropped or put off rather than waited for, and it
@@ -290,66 +286,4 @@ func (s *surface) answer(err error) error {
 		return fmt.Errorf("%w: %w", stream.ErrSkip, err)
 	}
 	return err
-}
-
-// record takes the list of messages that show the answer, and stores it.
-func (v *View) record(parts []core.Part) {
-	v.mu.Lock()
-	v.row.Parts = parts
-	ctx := v.under
-	v.mu.Unlock()
-	if ctx == nil { // nothing was posted by this turn
-		return
-	}
-	(*surface)(v).note(ctx)
-	crash.Point(crash.MidStream)
-}
-
-// note stores the row; that it could not be stored is only logged, because what is shown is shown.
-func (s *surface) note(ctx context.Context) {
-	if err := s.store(ctx); err != nil {
-		s.c.log.Warn("a live message could not be recorded", "turn", s.fence.Turn, "err", err)
-	}
-}
-
-// store writes the row of the live message, which is made the first time. A message that is being made, and one whose fate
-// is unknown, stand in it as a part without an id.
-func (s *surface) store(ctx context.Context) error {
-	s.mu.Lock()
-	fresh := s.row.ID == ""
-	if fresh {
-		a := s.claim.Admission
-		s.row.ID, s.row.Created = core.DeliveryID(ulid.Make().String()), time.Now()
-		s.row.Conversation, s.row.Admission, s.row.Turn = a.Conversation, a.ID, s.fence.Turn
-		s.row.Kind, s.row.State = core.DeliverPreview, core.DeliveryLive
-	}
-	s.row.Route = s.route
-	row := s.row
-	row.Parts = (*View)(s).parts()
-	s.mu.Unlock()
-	if !fresh {
-		return s.m.cfg.Store.Save(ctx, row)
-	}
-	err := s.m.cfg.Store.Put(ctx, row)
-	if err != nil {
-		s.mu.Lock()
-		s.row.ID = ""
-		s.mu.Unlock()
-	}
-	return err
-}
-
-// parts are the messages as they are recorded. mu is held.
-func (v *View) parts() []core.Part {
-	parts := slices.Clone(v.row.Parts)
-	if (v.posting || v.lost) && !pending(parts) {
-		parts = append(parts, core.Part{Sent: 1})
-	}
-	return parts
-}
-
-// pending reports whether the last part is being made.
-func pending(parts []core.Part) bool {
-	n := len(parts)
-	return n > 0 && parts[n-1].Ref == "" && parts[n-1].Sent > 0
 }

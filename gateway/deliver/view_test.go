@@ -340,3 +340,45 @@ func TestBotsAreNotToldOfFailures(t *testing.T) {
 		want(t, "calls", len(w.p.calls), 0)
 	})
 }
+
+func TestStopButtonComesAfterAWhile(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		c := w.turn("1")
+		c.say("one ")
+		time.Sleep(100 * time.Millisecond)
+		c.say("two")
+		time.Sleep(100 * time.Millisecond)
+		synctest.Wait()
+		want(t, "buttons at once", len(w.p.shown["1"][0].buttons), 0)
+		c.say(" three")
+		time.Sleep(3 * time.Second)
+		c.say(" four")
+		time.Sleep(3 * time.Second)
+		synctest.Wait()
+		m := w.p.shown["1"][0]
+		if len(m.buttons) != 1 || m.buttons[0][0].Data != "stop:"+string(c.claim.Admission.ID) {
+			t.Errorf("buttons after a while: %v", m.buttons)
+		}
+		c.answer("one two three four")
+		wantTexts(t, w.p, "1", "one two three four")
+		want(t, "buttons in the end", len(m.buttons), 0)
+	})
+}
+
+// An answer that was complete within a second costs no call after its text stood.
+func TestQuickAnswerNeedsNoLastCall(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		c := w.turn("1")
+		c.say("one ")
+		time.Sleep(100 * time.Millisecond)
+		c.say("two")
+		c.view.End("one two")
+		time.Sleep(100 * time.Millisecond)
+		synctest.Wait()
+		wantTexts(t, w.p, "1", "one two")
+		n := len(w.p.calls)
+		d := c.answer("one two")
+		want(t, "calls after the text stood", len(w.p.calls)-n, 0)
+		want(t, "state", d.State, core.DeliveryDelivered)
+	}, unlimited)
+}

@@ -1,0 +1,134 @@
+package deliver
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"bellhop/adapters"
+	"bellhop/core"
+	"bellhop/core/crash"
+	"bellhop/stream"
+
+	"github.com/oklog/ulid/v2"
+)
+
+// Final returns the outbox row to settle the turn with. false: nothing is owed.
+func (v *View) Final(o core.Outcome) (core.Delivery, bool) {
+	if v.route.IsZero() {
+		return core.Delivery{}, false
+	}
+	if o.Result == core.Failed && v.claim.Admission.Submission.Display["author"] == "bot" {
+		return core.Delivery{}, false // bots are not told of failures: they would answer
+	}
+	v.mu.Lock()
+	shown := !v.unseen()
+	v.mu.Unlock()
+	text := o.Text
+	if shown && o.Result != core.Completed {
+		text = v.paint.Stands(o.Text) // what was seen is not overwritten
+	}
+	text, media := stream.Extract(text)
+	if text == "" && len(media) == 0 && !shown {
+		return core.Delivery{}, false
+	}
+	return v.final(text, media), true
+}
+
+// final makes the row: the live message's own, if it has one. When nothing was shown and the call can be made right after
+// the commit, the row is born as being sent, so that the commit is the record of the attempt too.
+func (v *View) final(text string, media []core.Media) core.Delivery {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	a, now := v.claim.Admission, time.Now()
+	v.row.LiveUntil = now.Add(liveFor)
+	d := core.Delivery{ID: v.row.ID, Conversation: a.Conversation, Admission: a.ID, Turn: v.fence.Turn,
+		Kind: core.DeliverFinal, State: core.DeliveryLive, Route: v.route, Text: text, Media: media, Parts: v.parts(),
+		LiveUntil: v.row.LiveUntil, Created: now}
+	if d.ID == "" {
+		d.ID = core.DeliveryID(ulid.Make().String())
+	}
+	if v.c == nil {
+		return d
+	}
+	v.held = v.unseen()
+	if v.held && text != "" && v.c.now(targetOf(v.route), forFinal) == nil {
+		v.marked = true
+		d.State, d.Parts = core.DeliverySending, []core.Part{{Sent: 1}}
+	}
+	return d
+}
+
+// Settled finishes the message after the commit and marks the row. What the platform does not take now is left to the
+// outbox. The error is of the store.
+func (v *View) Settled(ctx context.Context, d core.Delivery) error {
+	if v.paint == nil {
+		return v.m.write(ctx, d, false)
+	}
+	v.mu.Lock()
+	held, marked, unsure := v.held, v.marked, v.lost
+	v.mu.Unlock()
+	if held || unsure {
+		v.stop()
+		return v.hand(ctx, d, marked)
+	}
+	parts, err := v.paint.Finish(ctx, d.Text)
+	v.stop()
+	v.mu.Lock()
+	v.row.Parts = parts
+	v.mu.Unlock()
+	return v.close(ctx, d, err)
+}
+
+// close records what Finish did, or goes on where it could not.
+func (v *View) close(ctx context.Context, d core.Delivery, err error) error {
+	var wait *stream.Wait
+	switch {
+	case err == nil && len(d.Media) == 0:
+		d.State, d.Done = core.DeliveryDelivered, time.Now()
+	case errors.As(err, &wait):
+		d.State, d.NotBefore = core.DeliveryOwed, wait.Until
+	case kindOf(err) == adapters.Ambiguous || kindOf(err) == adapters.Temporary:
+		d.State, d.NotBefore, d.Error = core.DeliveryOwed, time.Now().Add(firstPause), err.Error()
+	default:
+		return v.hand(ctx, d, false)
+	}
+	v.mu.Lock()
+	d.Route, d.Parts, d.LiveUntil = v.route, v.parts(), time.Time{}
+	v.mu.Unlock()
+	if err := v.m.save(ctx, v.rows(d)...); err != nil {
+		return err
+	}
+	if d.State == core.DeliveryDelivered {
+		crash.Point(crash.AfterDelivered)
+	}
+	return nil
+}
+
+// hand goes on as the outbox does, with every fallback.
+func (v *View) hand(ctx context.Context, d core.Delivery, marked bool) error {
+	v.mu.Lock()
+	d.Route = v.route
+	if !marked {
+		d.Parts = v.parts()
+	}
+	v.mu.Unlock()
+	if rows := v.rows(d); len(rows) > 1 {
+		if err := v.m.save(ctx, rows[1]); err != nil {
+			return err
+		}
+	}
+	return v.m.write(ctx, d, marked)
+}
+
+// rows are d and, when the turn was settled with a row of its own, that of the live message, which is then over.
+func (v *View) rows(d core.Delivery) []core.Delivery {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.row.ID == "" || v.row.ID == d.ID {
+		return []core.Delivery{d}
+	}
+	over := v.row
+	over.State, over.Done, over.LiveUntil = core.DeliveryMoved, time.Now(), time.Time{}
+	return []core.Delivery{d, over}
+}
