@@ -28,7 +28,7 @@ check: ## formatting, vet, staticcheck
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); echo 'run gofmt'; exit 1; }
 	$(GO) vet -tags $(TAGS) $(PKGS)
 	$(GO) vet -tags $(TAGS),crashtest $(PKGS)
-	$(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2 -tags $(TAGS) $(PKGS)
+	$(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2 -tags $(TAGS),crashtest $(PKGS)
 
 unit: ## unit tests, suites, scripts and the browser test
 	$(GO) test -tags $(TAGS) -race -shuffle=on -timeout 20m $(PKGS)

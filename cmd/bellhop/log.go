@@ -23,7 +23,7 @@ func newLog(w io.Writer, c config.Config, level *slog.LevelVar) *slog.Logger {
 	case c.Log.Format == "json":
 		h = slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level})
 	case isTerminal(w):
-		h = tint.NewHandler(w, &tint.Options{Level: level, TimeFormat: "15:04:05.000"})
+		h = tint.NewTextHandler(w, &tint.Options{Level: level, TimeFormat: "15:04:05.000"})
 	default:
 		h = slog.NewTextHandler(w, &slog.HandlerOptions{Level: level})
 	}
