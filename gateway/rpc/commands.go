@@ -50,7 +50,7 @@ func (e *Env) runOnce(ctx context.Context, conv core.Conversation, sub core.Subm
 		if ran, err = e.run(ctx, conv, sub, name, args); err != nil {
 			return promptResult{}, err
 		}
-		out.commandResult = ran.commandResult
+		out.commandResult, out.Session = ran.commandResult, ran.Session
 		if ran.Admission != "" {
 			out.Status, out.Admission, out.Place = ran.Status, ran.Admission, ran.Place
 		}
@@ -69,15 +69,31 @@ func (e *Env) run(ctx context.Context, conv core.Conversation, sub core.Submissi
 	for _, b := range answer.Buttons {
 		out.Buttons = append(out.Buttons, Button{b.Label, b.Data, b.Style})
 	}
-	if answer.Submit == nil {
-		return out, nil
+	if out.Session, err = e.moved(ctx, conv, sub.Key, name); err != nil || answer.Submit == nil {
+		return out, err
 	}
-	said := out.commandResult
-	if out, err = e.submit(ctx, *answer.Submit, true); err != nil {
+	turn, err := e.submit(ctx, *answer.Submit, true)
+	if err != nil {
 		return promptResult{}, err
 	}
-	out.commandResult = said
-	return out, nil
+	if answer.Busy == "steer" {
+		e.s.cfg.Sessions.Steer(conv.ID, turn.Admission, answer.Submit.Text)
+	}
+	turn.commandResult, turn.Session = out.commandResult, out.Session
+	return turn, nil
+}
+
+// moved returns the session where the key points now, if a command pointed it elsewhere.
+func (e *Env) moved(ctx context.Context, conv core.Conversation, key core.Key, name string) (core.ConversationID, error) {
+	if row, _ := e.s.cfg.Command.Find(name); !row.Rebind {
+		return "", nil
+	}
+	now, err := e.s.cfg.Store.Lookup(ctx, key)
+	if err != nil || now.ID == conv.ID {
+		return "", err
+	}
+	e.c.follow(e, now.ID)
+	return now.ID, nil
 }
 
 type dispatchParams struct {

@@ -42,6 +42,7 @@ type Commands interface {
 type Hub interface {
 	Attach(c core.ConversationID, l stream.Listener) (detach func())
 	Since(ctx context.Context, c core.ConversationID, seq int64) ([]core.Event, error)
+	Emit(ctx context.Context, c core.ConversationID, a core.AdmissionID, t core.TurnID, b core.EventBody)
 }
 
 // Store is what this package reads, and the few things it writes, of core.Store.

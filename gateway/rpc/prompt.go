@@ -22,6 +22,9 @@ type promptResult struct {
 	Admission core.AdmissionID `json:"admission_id,omitempty"`
 	Place     int              `json:"place"`               // rows that run or wait before this one
 	Duplicate bool             `json:"duplicate,omitempty"` // the request id was seen before; this is its receipt
+
+	// Session is set when a command pointed the place of this session to another one: go on there.
+	Session core.ConversationID `json:"session_id,omitempty"`
 	*commandResult
 }
 
@@ -51,6 +54,9 @@ func (e *Env) submit(ctx context.Context, sub core.Submission, queue bool) (prom
 	a, err := e.admit(ctx, core.Entry{By: e.By, Submission: sub, Strict: true, WhenIdle: !queue, Cap: e.s.cfg.Cap})
 	if err != nil {
 		return promptResult{}, err
+	}
+	if a.Fresh && a.Ahead > 0 {
+		e.queueNews(ctx, a.Admission, a.Ahead)
 	}
 	return promptResult{Status: "streaming", Admission: a.Admission.ID, Place: a.Ahead, Duplicate: !a.Fresh}, nil
 }

@@ -44,6 +44,17 @@ func queueOf(rows []core.Admission) []Queued {
 	return out
 }
 
+// queueNews tells everybody who follows the session that its queue has changed.
+func (e *Env) queueNews(ctx context.Context, row core.Admission, place int) {
+	e.s.cfg.Hub.Emit(ctx, row.Conversation, row.ID, "", core.EventBody{Type: core.QueueUpdate, Place: place})
+}
+
+// changed answers a call that changed the queue, and tells the others.
+func (e *Env) changed(ctx context.Context, row core.Admission) (queueResult, error) {
+	e.queueNews(ctx, row, 0)
+	return e.queue(ctx, row.Conversation)
+}
+
 type rowParams struct {
 	Admission core.AdmissionID `json:"admission_id" need:"yes"`
 }
@@ -91,7 +102,7 @@ func queueEdit(ctx context.Context, e *Env, p editParams) (queueResult, error) {
 	if err := e.s.cfg.Admission.Edit(ctx, e.By, row.ID, p.Text); err != nil {
 		return queueResult{}, late(err)
 	}
-	return e.queue(ctx, row.Conversation)
+	return e.changed(ctx, row)
 }
 
 func queueRemove(ctx context.Context, e *Env, p rowParams) (queueResult, error) {
@@ -102,7 +113,7 @@ func queueRemove(ctx context.Context, e *Env, p rowParams) (queueResult, error) 
 	if _, err := e.s.cfg.Admission.Cancel(ctx, e.By, row.ID); err != nil {
 		return queueResult{}, late(err)
 	}
-	return e.queue(ctx, row.Conversation)
+	return e.changed(ctx, row)
 }
 
 // queueNow makes a waiting message the next one and ends the running turn, so that next is now.
@@ -115,5 +126,5 @@ func queueNow(ctx context.Context, e *Env, p rowParams) (queueResult, error) {
 		return queueResult{}, late(err)
 	}
 	e.s.cfg.Sessions.Interrupt(row.Conversation, core.Interrupt{Reason: core.ReasonReplaced, By: e.By.ID})
-	return e.queue(ctx, row.Conversation)
+	return e.changed(ctx, row)
 }

@@ -66,7 +66,7 @@ func TestResumeInTheMiddle(t *testing.T) {
 	if diff := cmp.Diff([]string{"user: first", "assistant: answer", "user: second"}, said); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]string{"message.start", "message.delta", "approval.request"}, types(r.Live)); diff != "" {
+	if diff := cmp.Diff([]string{"message.start", "message.delta", "approval.request", "queue.update"}, types(r.Live)); diff != "" {
 		t.Error(diff)
 	}
 	if r.Seq != last(r.Live).Seq || !r.Running || r.Waiting != 1 || len(r.Queue) != 2 || r.Queue[1].Text != "third" {

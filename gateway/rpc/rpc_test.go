@@ -7,9 +7,14 @@ import (
 	"testing"
 
 	"bellhop/core"
+	"bellhop/gateway/admission"
+	"bellhop/gateway/ask"
+	"bellhop/gateway/command"
 	"bellhop/gateway/rpc"
 	"bellhop/gateway/rpc/jsonrpc"
 	"bellhop/gateway/rpc/rpctest"
+	registry "bellhop/gateway/session"
+	"bellhop/stream"
 
 	"github.com/creachadair/jrpc2"
 	"github.com/google/go-cmp/cmp"
@@ -81,6 +86,17 @@ func TestPayloads(t *testing.T) {
 		}
 	}
 }
+
+// The real things fit.
+var (
+	_ rpc.Admission = (*admission.Desk)(nil)
+	_ rpc.Ask       = (*ask.Desk)(nil)
+	_ rpc.Sessions  = (*registry.Registry)(nil)
+	_ rpc.Commands  = (*command.Table)(nil)
+	_ rpc.Hub       = (*stream.Hub)(nil)
+	_ rpc.Store     = core.Store(nil)
+	_ rpc.Facts     = core.Grants(nil)
+)
 
 // TestConformance holds the whole server to what the specification says of malformed calls.
 func TestConformance(t *testing.T) {
@@ -415,6 +431,7 @@ func TestCommands(t *testing.T) {
 	id := p.create()
 	type said struct {
 		receipt
+		Session  string       `json:"session_id"`
 		Rendered string       `json:"rendered"`
 		Buttons  []rpc.Button `json:"buttons"`
 	}
@@ -429,6 +446,9 @@ func TestCommands(t *testing.T) {
 	r = ok[said](p, "prompt.submit", obj{"session_id": id, "text": "/Status", "request_id": "c1"})
 	if !r.Duplicate || r.Text != "" {
 		t.Errorf("the same command ran twice: %+v", r)
+	}
+	if r = ok[said](p, "command.dispatch", obj{"session_id": id, "name": "new"}); r.Session == "" || r.Session == id {
+		t.Errorf("new said %+v", r)
 	}
 	r = ok[said](p, "command.dispatch", obj{"session_id": id, "name": "/retry", "args": "once more"})
 	if r.Status != "streaming" || r.Admission == "" {
@@ -448,11 +468,11 @@ func TestCommands(t *testing.T) {
 	type catalog struct {
 		Commands []rpc.Command `json:"commands"`
 	}
-	if c := ok[catalog](p, "commands.catalog", nil); len(c.Commands) != 3 || !c.Commands[0].Inline {
+	if c := ok[catalog](p, "commands.catalog", nil); len(c.Commands) != 4 || !c.Commands[0].Inline {
 		t.Errorf("catalog %+v", c)
 	}
 	user := connect(t, rpc.New(b.Config()), core.Principal{ID: "x", Caps: core.CanRead})
-	if c := ok[catalog](user, "commands.catalog", nil); len(c.Commands) != 2 {
+	if c := ok[catalog](user, "commands.catalog", nil); len(c.Commands) != 3 {
 		t.Errorf("a user's catalog %+v", c)
 	}
 }

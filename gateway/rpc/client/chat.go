@@ -210,6 +210,7 @@ func (t *chat) submit(ctx context.Context, text string) error {
 		Admission string `json:"admission_id"`
 		Place     int    `json:"place"`
 		Text      string `json:"text"`
+		Session   string `json:"session_id"`
 	}
 	err := ErrCut
 	for errors.Is(err, ErrCut) {
@@ -221,6 +222,10 @@ func (t *chat) submit(ctx context.Context, text string) error {
 	t.own, t.started = r.Admission, false
 	if r.Status == "command" {
 		t.own = ""
+	}
+	if r.Session != "" {
+		t.session = r.Session
+		t.c.Seen(r.Session, 0)
 	}
 	t.paint.begin()
 	t.paint.command(r.Text)

@@ -47,7 +47,7 @@ func New(tb testing.TB, script Script) *Backend {
 
 // Config wires a Server to the backend.
 func (b *Backend) Config() rpc.Config {
-	return rpc.Config{Admission: b.Desk, Command: commands{b}, Ask: b.Ask, Sessions: b.Sessions, Hub: b.Hub, Store: b,
+	return rpc.Config{Admission: b.Desk, Command: commands{b}, Ask: b.Ask, Sessions: b.Sessions, Hub: door{b.Hub}, Store: b,
 		Version: "test", Render: func(md string) string { return "<p>" + escape(md) + "</p>\n" },
 		Setup: func(context.Context) rpc.Setup {
 			return rpc.Setup{Ready: true, Practice: true, Provider: "practice", Model: "practice", Message: "The built-in practice model answers."}
@@ -149,7 +149,7 @@ func (t *Turn) Question(ctx context.Context, a core.Ask) string {
 	return q.Answer
 }
 
-// commands is a table of two commands.
+// commands is a small table.
 type commands struct{ b *Backend }
 
 func (commands) Find(name string) (command.Command, bool) {
@@ -162,12 +162,15 @@ func (commands) Find(name string) (command.Command, bool) {
 }
 
 var table = []command.Command{{Name: "status", About: "what is going on", Inline: true},
-	{Name: "retry", Args: "[text]", About: "once more"}, {Name: "restart", About: "restart the gateway", Admin: true}}
+	{Name: "new", About: "start again", Inline: true, Rebind: true}, {Name: "retry", Args: "[text]", About: "once more"}, {Name: "restart", About: "restart the gateway", Admin: true}}
 
 func (c commands) Run(ctx context.Context, call command.Call) (command.Answer, error) {
 	switch call.Name {
 	case "status":
 		return command.Answer{Text: "all **well**", Buttons: []core.Button{{Label: "Stop", Data: "stop:x"}}}, nil
+	case "new":
+		_, err := c.b.Bind(ctx, call.Key, "", call.By.ID, "rpc")
+		return command.Answer{Text: "A new conversation."}, err
 	case "retry":
 		s := call.Submission
 		s.Text, s.RequestID = call.Args, ""

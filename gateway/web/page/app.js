@@ -219,7 +219,9 @@ async function send(message) {
 }
 
 function receipt(message, r) {
-  if (r.status === "command") {
+  if (r.session_id) {
+    quietly(show(r.session_id));
+  } else if (r.status === "command") {
     if (r.text) talk.command(message.text, r.rendered, r.text);
   } else if (r.place > 0) {
     queue.show([...queue.rows, { admission_id: r.admission_id, text: message.text, status: "queued" }]);
