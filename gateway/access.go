@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"bellhop/core"
@@ -28,11 +29,8 @@ const (
 
 // Access knows who may talk: people named in the configuration, and stored grants. Safe for concurrent use; bounded.
 type Access struct {
-	grants  core.Grants
-	open    bool // access.default is allow
-	pairing bool
-	allow   map[string]bool
-	admins  map[string]bool
+	grants core.Grants
+	rules  atomic.Pointer[rules]
 
 	mu      sync.Mutex
 	known   map[core.PrincipalID]standing
@@ -50,9 +48,23 @@ type standing struct {
 
 // NewAccess makes an Access over the configuration and the stored grants.
 func NewAccess(cfg AccessConfig, g core.Grants) *Access {
-	return &Access{grants: g, open: strings.EqualFold(strings.TrimSpace(cfg.Default), "allow"), pairing: cfg.Pairing,
-		allow: names(cfg.Allow), admins: names(cfg.Admins), known: map[core.PrincipalID]standing{},
-		tries: newBuckets(), greeted: newBuckets()}
+	a := &Access{grants: g, known: map[core.PrincipalID]standing{}, tries: newBuckets(), greeted: newBuckets()}
+	a.Reload(cfg)
+	return a
+}
+
+// rules are the access section in a form that is quick to ask. They are replaced whole.
+type rules struct {
+	open    bool // access.default is allow
+	pairing bool
+	allow   map[string]bool
+	admins  map[string]bool
+}
+
+// Reload replaces what the configuration says about people; it holds from the next input on.
+func (a *Access) Reload(cfg AccessConfig) {
+	a.rules.Store(&rules{open: strings.EqualFold(strings.TrimSpace(cfg.Default), "allow"), pairing: cfg.Pairing,
+		allow: names(cfg.Allow), admins: names(cfg.Admins)})
 }
 
 // names makes entries comparable: no blanks, platforms in lower case. Ids are compared as text, whether the file had a
@@ -83,14 +95,14 @@ func named(list map[string]bool, p core.PrincipalID) bool {
 // Who returns the principal for a person and whether they may talk. The error is of the store.
 func (a *Access) Who(ctx context.Context, p core.PrincipalID) (core.Principal, bool, error) {
 	by := core.Principal{ID: p}
-	admin, allowed := named(a.admins, p), named(a.allow, p)
+	admin, allowed := named(a.rules.Load().admins, p), named(a.rules.Load().allow, p)
 	if !admin {
 		s, err := a.standing(ctx, p, allowed)
 		if err != nil {
 			return by, false, err
 		}
 		admin = s.found && s.grant.Allowed && s.grant.Admin
-		allowed = allowed || a.open || s.found && s.grant.Allowed
+		allowed = allowed || a.rules.Load().open || s.found && s.grant.Allowed
 	}
 	switch {
 	case admin:
@@ -103,7 +115,7 @@ func (a *Access) Who(ctx context.Context, p core.PrincipalID) (core.Principal, b
 
 // Named reports whether somebody let p in by name, in the configuration or by a grant that was read lately.
 func (a *Access) Named(p core.PrincipalID) bool {
-	if named(a.admins, p) || named(a.allow, p) {
+	if r := a.rules.Load(); named(r.admins, p) || named(r.allow, p) {
 		return true
 	}
 	a.mu.Lock()
@@ -118,7 +130,7 @@ func (a *Access) standing(ctx context.Context, p core.PrincipalID, in bool) (sta
 	a.mu.Lock()
 	s, ok := a.known[p]
 	a.mu.Unlock()
-	if ok && time.Since(s.read) < grantAge && (in || a.open || s.found && s.grant.Allowed) {
+	if ok && time.Since(s.read) < grantAge && (in || a.rules.Load().open || s.found && s.grant.Allowed) {
 		return s, nil
 	}
 	g, err := a.grants.Grant(ctx, p)
@@ -212,7 +224,7 @@ func (a *Access) Home(ctx context.Context) (core.Route, bool) {
 	}
 	var home core.Route
 	for _, g := range grants {
-		admin := g.Allowed && g.Admin || named(a.admins, g.Person)
+		admin := g.Allowed && g.Admin || named(a.rules.Load().admins, g.Person)
 		switch {
 		case g.Home.IsZero() || !admin:
 		case g.Owner:

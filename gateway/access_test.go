@@ -166,3 +166,23 @@ func TestCodes(t *testing.T) {
 	want(t, "as typed", clean(" ab2c-d3ef "), "AB2CD3EF")
 	want(t, "no code", clean("hello"), "")
 }
+
+func TestReloadChangesWhoMayTalk(t *testing.T) {
+	w := newWorld(t, setup{access: AccessConfig{Allow: []string{"p:1"}}})
+	defer w.close()
+	a := w.access
+	may := func(p core.PrincipalID) bool {
+		_, ok, err := a.Who(t.Context(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ok
+	}
+	if !may("p:1") || may("p:2") {
+		t.Fatal("the first rules do not hold")
+	}
+	a.Reload(AccessConfig{Allow: []string{"p:2"}})
+	if may("p:1") || !may("p:2") {
+		t.Error("the new rules do not hold")
+	}
+}

@@ -69,7 +69,7 @@ func (a *Access) ClaimCode(ctx context.Context) (string, error) {
 }
 
 func (a *Access) owned(ctx context.Context) (bool, error) {
-	if len(a.admins) > 0 {
+	if len(a.rules.Load().admins) > 0 {
 		return true, nil
 	}
 	grants, err := a.grants.Grants(ctx)
@@ -124,7 +124,7 @@ func (a *Access) Claim(ctx context.Context, text string, g core.Grant) (bool, er
 // Greet gives a stranger a pairing code and remembers who they are; "" when they had one, when pairing is off, or when too
 // many strangers come at once.
 func (a *Access) Greet(ctx context.Context, g core.Grant) (string, error) {
-	if !a.pairing {
+	if !a.rules.Load().pairing {
 		return "", nil
 	}
 	if _, err := a.grants.Grant(ctx, g.Person); err == nil || !core.Is(err, core.NotFound) {

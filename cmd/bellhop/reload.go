@@ -39,6 +39,7 @@ func (a *app) reloadOnce(h *house, level *slog.LevelVar) {
 	}
 	h.problems.Clear(reloadProblem)
 	setLevel(level, next.Log.Level)
+	h.access.Reload(accessConfig(next))
 	for _, section := range restartSections(h.cfg, next) {
 		h.log.Warn("this section has changed and takes effect at the next start", "section", section)
 	}
