@@ -75,7 +75,7 @@ func (a *app) load() (config.Config, error) { return config.Load(a.file, a.env) 
 func (a *app) commands() []*cobra.Command {
 	return []*cobra.Command{
 		a.serveCommand(), a.chatCommand(), a.configCommand(), a.doctorCommand(), a.admissionCommand(),
-		a.turnCommand(), a.verifyCommand(), a.pairCommand(), a.versionCommand(),
+		a.turnCommand(), a.verifyCommand(), a.pairCommand(), a.rpcCommand(), a.versionCommand(),
 	}
 }
 

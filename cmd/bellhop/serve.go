@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
 	"time"
 
@@ -26,15 +27,19 @@ func (a *app) serveCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.serve(cmd.Context()) }}
 }
 
-// serve runs the gateway until a signal or a failure. Everything that another instance could be using is taken before
-// anything is opened.
-func (a *app) serve(ctx context.Context) (err error) {
+// serve runs the gateway until a signal or a failure.
+func (a *app) serve(ctx context.Context) error {
 	cfg, err := a.load()
 	if err != nil {
 		return err
 	}
 	var level slog.LevelVar
-	log := newLog(a.err, cfg, &level)
+	return a.open(ctx, cfg, newLog(a.err, cfg, &level), &level, nil)
+}
+
+// open builds the house and lives in it. Everything that another instance could be using is taken before anything is
+// opened. client, which may be nil, is a guest whose leaving ends the house.
+func (a *app) open(ctx context.Context, cfg config.Config, log *slog.Logger, level *slog.LevelVar, client guest) (err error) {
 	for _, w := range cfg.Warnings {
 		log.Warn(w)
 	}
@@ -55,8 +60,11 @@ func (a *app) serve(ctx context.Context) (err error) {
 	if err := writeAddress(cfg.Data, claim.listener.Addr().String()); err != nil {
 		return err
 	}
-	return a.live(ctx, h, claim.listener, &level)
+	return a.live(ctx, h, claim.listener, level, client)
 }
+
+// guest is somebody for whom the house was opened.
+type guest func(ctx context.Context, h *house) error
 
 // claims are what only one instance may hold: the data folder, the address, each bot's token.
 type claims struct {
@@ -98,9 +106,9 @@ func (c *claims) close() error {
 }
 
 // live runs the stages of the house: what receives stops first, then turns, then what speaks, then the news.
-func (a *app) live(ctx context.Context, h *house, l net.Listener, level *slog.LevelVar) error {
-	stop, force := signals(ctx, h.log)
-	defer force()
+func (a *app) live(ctx context.Context, h *house, l net.Listener, level *slog.LevelVar, client guest) error {
+	stop, leave, done := signals(ctx, h.log, client == nil)
+	defer done()
 	st := newStages(context.WithoutCancel(ctx))
 	news := st.stage(h.hub.Run)
 	speak := st.stage(h.mouth.Run, h.ask.Run, func(ctx context.Context) error { return serveHTTP(ctx, l, h.handler(ctx)) })
@@ -110,6 +118,9 @@ func (a *app) live(ctx context.Context, h *house, l net.Listener, level *slog.Le
 		doors.add(func(ctx context.Context) error { return h.receive(ctx, d) })
 	}
 	doors.add(func(ctx context.Context) error { return a.reload(ctx, h, level) })
+	if client != nil {
+		doors.add(func(ctx context.Context) error { defer leave(); return client(ctx, h) })
+	}
 	h.health.set("")
 	a.announce(ctx, h, l)
 	var failure error
@@ -149,30 +160,36 @@ func (a *app) announce(ctx context.Context, h *house, l net.Listener) {
 // keyTTL is how long the link of the ready line works.
 const keyTTL = 24 * time.Hour
 
-// signals returns a context that ends with SIGTERM or SIGINT; a second one exits at once.
-func signals(ctx context.Context, log *slog.Logger) (context.Context, func()) {
-	stop, cancel := context.WithCancel(ctx)
+// signals returns a context that ends with SIGTERM, with SIGINT from a terminal, or by leave. A second signal exits at
+// once.
+func signals(ctx context.Context, log *slog.Logger, terminal bool) (stop context.Context, leave, done func()) {
+	stop, leave = context.WithCancel(ctx)
 	ch := make(chan os.Signal, 2)
-	signal.Notify(ch, syscall.SIGTERM, syscall.SIGINT)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		select {
-		case <-ch:
-			cancel()
-		case <-stop.Done():
-			return
+	signal.Notify(ch, syscall.SIGTERM)
+	if terminal {
+		signal.Notify(ch, syscall.SIGINT)
+	}
+	quit := make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for n := 0; ; n++ {
+			select {
+			case <-quit:
+				return
+			case <-ch:
+				leave()
+				if n > 0 {
+					log.Warn("second signal: exiting at once; everything accepted is in the store")
+					os.Exit(exitFailed)
+				}
+			}
 		}
-		if _, again := <-ch; again {
-			log.Warn("second signal: exiting at once; everything accepted is in the store")
-			os.Exit(exitFailed)
-		}
-	}()
-	return stop, func() {
+	})
+	return stop, leave, func() {
 		signal.Stop(ch)
-		cancel()
-		close(ch)
-		<-done
+		close(quit)
+		leave()
+		wg.Wait()
 	}
 }
 
