@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -145,11 +146,31 @@ func (h *house) newEngine() error {
 	desk := admission.New(h.store, admission.Options{Wake: h.dispatch.Wake, Sessions: live, Cap: h.cfg.Busy.Cap, Log: h.log})
 	h.commands = command.New(command.Deps{Desk: desk, Ask: h.ask, Fate: wakingReader{reader, h.mouth.Wake}, Sessions: live, Store: h.store, People: h.access,
 		Wake: h.dispatch.Wake, Tell: h.tellPerson, Models: h.modelNames, Model: h.cfg.Model.Name, Busy: h.cfg.Busy.Mode, Version: programVersion()})
-	h.gateway = gateway.New(gateway.Config{Desk: desk, Mouth: h.mouth, Commands: h.commands, Sessions: live, Store: h.store,
+	h.gateway = gateway.New(gateway.Config{Desk: desk, Mouth: h.mouth, Commands: timedStops{h.commands, h.metrics}, Sessions: live, Store: h.store,
 		Access: h.access, Busy: h.cfg.Busy.Mode, Metrics: h.metrics, Log: h.log})
 	h.rpc = rpc.New(rpc.Config{Admission: desk, Command: h.commands, Ask: h.ask, Sessions: live, Hub: h.hub, Store: h.store,
 		Version: programVersion(), Setup: h.setup, Render: markup.Web, Log: h.log, Pool: h.cfg.RPC.Pool, Limit: h.cfg.RPC.SlashTimeout})
 	return nil
+}
+
+// timedStops measures how long a stop takes from its receipt to its turn being told.
+type timedStops struct {
+	*command.Table
+	metrics *metrics
+}
+
+func (s timedStops) Run(ctx context.Context, c command.Call) (command.Answer, error) {
+	if c.Name == "stop" {
+		defer s.metrics.stopped(time.Now())
+	}
+	return s.Table.Run(ctx, c)
+}
+
+func (s timedStops) Press(ctx context.Context, c command.Call, data string) (string, error) {
+	if strings.HasPrefix(data, "stop:") {
+		defer s.metrics.stopped(time.Now())
+	}
+	return s.Table.Press(ctx, c, data)
 }
 
 func (h *house) newRunner() (*turn.Runner, error) {

@@ -141,6 +141,9 @@ func (m *metrics) Received(platform string, at time.Time) {
 	m.success.WithLabelValues(platform, "in").Set(float64(at.UnixMilli()) / 1000)
 }
 
+// stopped hears that a stop was carried out that began at since.
+func (m *metrics) stopped(since time.Time) { m.stopAck.Observe(time.Since(since).Seconds()) }
+
 // ended hears of a settled turn.
 func (m *metrics) ended(o core.Outcome, d time.Duration) {
 	m.turn.WithLabelValues(string(o.Result)).Observe(d.Seconds())
