@@ -35,18 +35,26 @@ type rig struct {
 	t      *testing.T
 	dir    string
 	config string
+	api    string // where the fake platform listens
 	tg     *telegramtest.Server
 	model  *providertest.Server
 	owner  telegramtest.Person
 	chat   *telegramtest.Chat
 }
 
-// newRig makes surroundings whose model answers by rule. The owner is an admin and may talk.
+// newRig makes surroundings in a folder of their own.
 func newRig(t *testing.T, rule providertest.Rule) *rig {
 	t.Helper()
-	r := &rig{t: t, dir: t.TempDir(), tg: telegramtest.New(telegramtest.Options{}), model: providertest.New(rule)}
+	return newRigIn(t, t.TempDir(), rule)
+}
+
+// newRigIn makes surroundings in dir whose model answers by rule. The owner is an admin and may talk.
+func newRigIn(t *testing.T, dir string, rule providertest.Rule) *rig {
+	t.Helper()
+	r := &rig{t: t, dir: dir, tg: telegramtest.New(telegramtest.Options{}), model: providertest.New(rule)}
 	api := httptest.NewServer(r.tg)
 	t.Cleanup(api.Close)
+	r.api = api.URL
 	modelURL, stop, err := r.model.Listen()
 	if err != nil {
 		t.Fatal(err)
