@@ -73,7 +73,7 @@ func (e *Env) approvals(ctx context.Context, p approvalParams) ([]core.QuestionI
 // several were meant, those that still waited count.
 func (e *Env) answerAll(ctx context.Context, kind core.QuestionKind, ids []core.QuestionID, answer string) (answered, error) {
 	out := answered{Status: "resolved", IDs: []core.QuestionID{}}
-	last := error(nonePending(kind))
+	last := nonePending(kind)
 	for _, id := range ids {
 		if err := e.answer(ctx, kind, id, answer); err != nil {
 			last = err
