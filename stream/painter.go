@@ -26,12 +26,14 @@ type painter struct {
 	block  *block // under way
 	reset  int    // of the block, as it was painted
 	pieces []string
-	off    int   // text of the block that pieces cover
-	carry  carry // what the live piece needs
-	stop   int   // the part that shows a Stop button, -1
-	size   int   // text that was painted
-	shrunk bool  // text was retracted: messages may be left over
-	quiet  bool  // no more previews of this block: its message vanished
+	off    int       // text of the block that pieces cover
+	carry  carry     // what the live piece needs
+	stop   int       // the part that shows a Stop button, -1
+	first  time.Time // of all previews
+	late   bool      // the Stop button was due and painted
+	size   int       // text that was painted
+	shrunk bool      // text was retracted: messages may be left over
+	quiet  bool      // no more previews of this block: its message vanished
 	prior  prior
 
 	junk []core.Part // messages that must go, and could not yet
@@ -85,10 +87,13 @@ func (p *painter) due(s *script, t *tools, ended bool) time.Time {
 }
 
 func (p *painter) dueText(s *script, ended bool) time.Time {
-	if len(s.blocks) == 0 || s.rev == p.seen {
+	if len(s.blocks) == 0 {
 		return time.Time{}
 	}
 	b, now := s.blocks[0], time.Now()
+	if s.rev == p.seen {
+		return p.dueStop(b, ended)
+	}
 	behind := len(s.blocks) > 1 && s.blocks[1].visible()
 	shown := p.block == b && p.size > 0
 	switch {
@@ -102,6 +107,22 @@ func (p *painter) dueText(s *script, ended bool) time.Time {
 		return now
 	}
 	return p.last.Add(p.o.EditInterval)
+}
+
+// dueStop is when a text that does not grow any more gets its Stop button: a model that hangs is what one wants to stop.
+func (p *painter) dueStop(b *block, ended bool) time.Time {
+	shown := p.block == b && p.size > 0 && !b.sealed && !p.quiet
+	if p.late || p.o.StopAfter <= 0 || p.o.StopButton == nil || ended || !shown || p.o.Mode == ModeBuffer || p.stop >= 0 {
+		return time.Time{}
+	}
+	return later(p.first.Add(p.o.StopAfter), p.last.Add(p.o.EditInterval))
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 func (p *painter) dueStatus(t *tools, ended bool) time.Time {
@@ -241,8 +262,8 @@ func (p *painter) live(rest, piece string) View {
 	if p.k.size(v.Text) > p.k.max {
 		v.Text = piece
 	}
-	if b := p.o.StopButton; b != nil {
-		v.Buttons = []core.Button{*b}
+	if b := p.o.StopButton; b != nil && (p.o.StopAfter <= 0 || !p.first.IsZero() && time.Since(p.first) >= p.o.StopAfter) {
+		v.Buttons, p.late = []core.Button{*b}, true
 	}
 	return v
 }
@@ -298,6 +319,9 @@ func (e *postError) Unwrap() error { return e.error }
 func (p *painter) acked(i int, v View) {
 	p.parts[i].Hash = Hash(v)
 	p.last, p.fails = time.Now(), 0
+	if p.first.IsZero() {
+		p.first = p.last
+	}
 	switch {
 	case len(v.Buttons) > 0:
 		p.stop = i

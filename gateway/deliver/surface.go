@@ -46,7 +46,6 @@ func (s *surface) Post(ctx context.Context, v stream.View) (string, error) {
 	}
 	crash.Point(crash.BeforeSend)
 	var ref adapters.Ref
-	v = s.stoppable(v)
 	err := s.fall(ctx, v, func(m adapters.Outgoing) error {
 		var err error
 		ref, err = s.c.sendNow(ctx, s.target(), m)
@@ -124,7 +123,7 @@ func (s *surface) Edit(ctx context.Context, ref string, v stream.View) error {
 		}
 		return stream.ErrSkip
 	}
-	if v = s.stoppable(v); s.shows(ref, v) {
+	if s.shows(ref, v) {
 		return nil
 	}
 	if err := s.allow(ctx, v.Final); err != nil {
@@ -142,24 +141,6 @@ func (s *surface) Edit(ctx context.Context, ref string, v stream.View) error {
 		crash.Point(crash.MidStream)
 	}
 	return s.answer(err)
-}
-
-// stopAfter is how long an answer must have been growing before it gets a Stop button: for one that is done by then the
-// button would only cost a call to take it away.
-const stopAfter = time.Second
-
-// stoppable takes the buttons off a view that is too young for them.
-func (s *surface) stoppable(v stream.View) stream.View {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	now := time.Now()
-	if s.first.IsZero() {
-		s.first = now
-	}
-	if now.Sub(s.first) < stopAfter {
-		v.Buttons = nil
-	}
-	return v
 }
 
 // saw notes what a message shows since its last acknowledged call; shows compares.

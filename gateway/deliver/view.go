@@ -93,10 +93,14 @@ func (v *View) options() stream.ConsumerOptions {
 	}
 	stop := &core.Button{Label: "◼ Stop", Data: "stop:" + string(v.claim.Admission.ID)}
 	return stream.ConsumerOptions{Mode: mode, EditInterval: interval, BufferThreshold: o.BufferThreshold,
-		Unlimited: o.Limits.Off, Cursor: o.Cursor, StopButton: stop, ReplyTo: v.route.ReplyTo, HideInterim: !o.Interim,
-		Tools: stream.ToolDisplay{Off: o.ToolProgress == "off", Keep: !o.Cleanup}, Turn: v.fence.Turn,
+		Unlimited: o.Limits.Off, Cursor: o.Cursor, StopButton: stop, StopAfter: stopAfter, ReplyTo: v.route.ReplyTo,
+		HideInterim: !o.Interim, Tools: stream.ToolDisplay{Off: o.ToolProgress == "off", Keep: !o.Cleanup}, Turn: v.fence.Turn,
 		OnPart: v.record, Adopt: v.row.Parts, Log: v.c.log}
 }
+
+// stopAfter is how long an answer must have been there before it gets a Stop button: for one that is done by then the
+// button would only cost a call to take it away.
+const stopAfter = time.Second
 
 // On shows news of the turn. It never blocks.
 func (v *View) On(e core.Event) {

@@ -365,6 +365,27 @@ func TestStopButtonComesAfterAWhile(t *testing.T) {
 	})
 }
 
+// A model that hangs is what one wants to stop: the button does not wait for more text. It is put there by one call.
+func TestStopButtonComesWithoutMoreText(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		c := w.turn("1")
+		c.say("Let me think")
+		time.Sleep(3 * time.Second)
+		synctest.Wait()
+		want(t, "buttons", len(w.p.shown["1"][0].buttons), 1)
+		n := len(w.p.calls)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		for _, call := range w.p.calls[n:] {
+			if call.method == "edit" {
+				t.Errorf("another call: %+v", call)
+			}
+		}
+		c.answer("Let me think")
+		want(t, "buttons in the end", len(w.p.shown["1"][0].buttons), 0)
+	})
+}
+
 // An answer that was complete within a second costs no call after its text stood.
 func TestQuickAnswerNeedsNoLastCall(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
