@@ -247,3 +247,26 @@ func TestExampleIsTheDefault(t *testing.T) {
 		t.Errorf("the example says other values than the defaults:\n%s\n---\n%s", a, d)
 	}
 }
+
+// References need no quotes, wherever they stand; faults of values are told with their place.
+func TestReferencesAndPlaces(t *testing.T) {
+	env := func(name string) (string, bool) {
+		v, ok := map[string]string{"TOKEN": "1:abc", "KEY": "sk-1", "HOME": "/h"}[name]
+		return v, ok
+	}
+	c, err := Parse("f.yaml", []byte("model: {provider: m, name: x}\nproviders: {m: {kind: openai, base_url: http://h/v1, api_key: ${KEY}}}\n"+
+		"platforms: {telegram: {token: ${TOKEN}, api_url: \"http://h/${TOKEN}\"}}\ndata: ${HOME}/data # ${NOT}\n"), env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tg := c.Platforms.Telegram[0]
+	if tg.Token.Reveal() != "1:abc" || tg.APIURL != "http://h/1:abc" || c.Providers["m"].APIKey.Reveal() != "sk-1" || c.Data != "/h/data" {
+		t.Errorf("%+v, %q", tg, c.Data)
+	}
+	_, err = Parse("f.yaml", []byte("busy: {mode: perhaps}\nlease:\n  ttl: 10s\n  renew: 9s\nproviders:\n  p: {base_url: x}\n"), env)
+	for _, want := range []string{"f.yaml:1:8: busy.mode", "f.yaml:2:1: lease:", "f.yaml:6:7: providers.p.base_url", "f.yaml:6:3: providers.p.kind"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q is not in\n%v", want, err)
+		}
+	}
+}

@@ -20,7 +20,8 @@ type decoder struct {
 	env    func(string) (string, bool)
 	faults []Fault
 	warns  []string
-	used   map[string]bool // environment variables that values took
+	used   map[string]bool         // environment variables that values took
+	places map[string]*token.Token // where each key's value stands, by dotted path
 }
 
 // nodeDecoder is a type that reads its own node, for unions such as limits: off.
@@ -107,6 +108,7 @@ func (d *decoder) mapping(n ast.Node, v reflect.Value, path string) {
 			continue
 		}
 		seen[key] = true
+		d.places[at] = kv.Key.GetToken()
 		if f, ok := known[key]; ok {
 			d.value(kv.Value, f, at)
 			continue
@@ -187,6 +189,7 @@ func (d *decoder) table(n ast.Node, v reflect.Value, path string) {
 	}
 	for _, kv := range kvs {
 		key := kv.Key.GetToken().Value
+		d.places[join(path, key)] = kv.Key.GetToken()
 		e := reflect.New(v.Type().Elem()).Elem()
 		d.value(kv.Value, e, join(path, key))
 		v.SetMapIndex(reflect.ValueOf(key), e)
@@ -285,6 +288,7 @@ func tight(kv *ast.MappingValueNode) (string, bool) {
 }
 
 func (d *decoder) expand(n ast.Node, s, path string) (string, bool) {
+	s = unshielded(s)
 	var out strings.Builder
 	for {
 		i := strings.Index(s, "${")

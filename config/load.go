@@ -6,9 +6,12 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
+	"strings"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
 
 	"bellhop/adapters/telegram"
 )
@@ -63,8 +66,8 @@ func find(path string, env Environment) (file string, must bool) {
 func Parse(file string, text []byte, env Environment) (Config, error) {
 	c := Default()
 	c.File = file
-	d := &decoder{file: file, env: env, used: map[string]bool{}}
-	tree, err := parser.ParseBytes(text, 0)
+	d := &decoder{file: file, env: env, used: map[string]bool{}, places: map[string]*token.Token{}}
+	tree, err := parser.ParseBytes(shielded(text), 0)
 	if err != nil {
 		return Config{}, Faults{syntaxFault(file, err)}
 	}
@@ -79,11 +82,42 @@ func Parse(file string, text []byte, env Environment) (Config, error) {
 	}
 	overlay(&c, env)
 	c.Warnings = append(d.warns, c.Warnings...)
-	faults := append(Faults(d.faults), check(&c)...)
+	faults := append(Faults(d.faults), d.located(check(&c))...)
 	if len(faults) > 0 {
 		return Config{}, faults
 	}
 	return c, nil
+}
+
+// reference is ${NAME} as people write it.
+var reference = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
+
+// The shield stands for the signs of a reference while YAML is read, in as many columns: inside { } an unquoted brace would
+// end the mapping. Both are characters of private use, which no configuration holds by chance.
+const shieldOpen, shieldClose = "\ue000\ue000", "\ue001"
+
+func shielded(text []byte) []byte {
+	return reference.ReplaceAll(text, []byte(shieldOpen+"${1}"+shieldClose))
+}
+
+func unshielded(s string) string {
+	return strings.NewReplacer(shieldOpen, "${", shieldClose, "}").Replace(s)
+}
+
+// located gives faults of values the place of the key that they begin with, or of the nearest one above it.
+func (d *decoder) located(faults Faults) Faults {
+	for i := range faults {
+		path, _, _ := strings.Cut(faults[i].Text, ":")
+		path, _, _ = strings.Cut(path, " ")
+		for path != "" {
+			if t := d.places[path]; t != nil {
+				faults[i].Line, faults[i].Col = t.Position.Line, t.Position.Column
+				break
+			}
+			path = path[:max(0, strings.LastIndexByte(path, '.'))]
+		}
+	}
+	return faults
 }
 
 func syntaxFault(file string, err error) Fault {
