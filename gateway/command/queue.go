@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -46,13 +47,11 @@ func numbered(rows []core.Admission) string {
 	return b.String()
 }
 
-// firstWords is the beginning of a message on one line, without markup.
+// firstWords is the first line of a message, without markup. An edit changes the text and not the title, which is for
+// messages without a text.
 func firstWords(r core.Admission) string {
-	text := r.Submission.Title
-	if text == "" {
-		text = r.Submission.Text
-	}
-	text = strings.Join(strings.Fields(text), " ")
+	text, _, _ := strings.Cut(strings.TrimSpace(r.Submission.Text), "\n")
+	text = strings.Join(strings.Fields(cmp.Or(text, r.Submission.Title)), " ")
 	if text == "" {
 		return "(no text)"
 	}
