@@ -38,6 +38,8 @@ type painter struct {
 
 	junk []core.Part // messages that must go, and could not yet
 
+	sketch sketch // in the place of the last piece
+
 	status     core.Part
 	statusRev  int
 	statusText string
@@ -58,7 +60,7 @@ type prior struct {
 }
 
 func newPainter(s Surface, o ConsumerOptions) *painter {
-	p := &painter{s: s, o: o, k: newCutter(s.Max(), s.Size), stop: -1}
+	p := &painter{s: s, o: o, k: newCutter(s.Max(), s.Size), stop: -1, sketch: newSketch(s, o.Mode)}
 	for _, part := range o.Adopt {
 		switch {
 		case part.Ref == "":
@@ -71,10 +73,10 @@ func newPainter(s Surface, o ConsumerOptions) *painter {
 	return p
 }
 
-// due is when there is something to paint; the zero time when nothing waits.
-func (p *painter) due(s *script, t *tools, ended bool) time.Time {
-	at := p.dueText(s, ended)
-	if st := p.dueStatus(t, ended); at.IsZero() || !st.IsZero() && st.Before(at) {
+// due is when there is something to paint; the zero time when nothing waits. end is when the text ended, if it has.
+func (p *painter) due(s *script, t *tools, end time.Time) time.Time {
+	at := p.dueText(s, end)
+	if st := p.dueStatus(t, !end.IsZero()); at.IsZero() || !st.IsZero() && st.Before(at) {
 		at = st
 	}
 	if !at.IsZero() && at.Before(p.notBefore) {
@@ -86,12 +88,18 @@ func (p *painter) due(s *script, t *tools, ended bool) time.Time {
 	return at
 }
 
-func (p *painter) dueText(s *script, ended bool) time.Time {
+func (p *painter) dueText(s *script, end time.Time) time.Time {
 	if len(s.blocks) == 0 {
 		return time.Time{}
 	}
-	b, now := s.blocks[0], time.Now()
-	if s.rev == p.seen {
+	b, now, ended := s.blocks[0], time.Now(), !end.IsZero()
+	drafts := p.drafts(b.sealed)
+	switch {
+	case drafts && (s.rev == p.seen || ended && p.drawn(b)):
+		return p.fades(b)
+	case drafts && ended:
+		return end.Add(endGrace)
+	case s.rev == p.seen:
 		return p.dueStop(b, ended)
 	}
 	behind := len(s.blocks) > 1 && s.blocks[1].visible()
@@ -99,7 +107,7 @@ func (p *painter) dueText(s *script, ended bool) time.Time {
 	switch {
 	case p.o.Mode == ModeBuffer && !b.sealed:
 		return time.Time{}
-	case ended, b.sealed && (behind || !shown):
+	case ended, b.sealed && (behind || !shown || p.sketch.hash != ""):
 		return now
 	case !b.sealed && (p.quiet && p.block == b || !b.visible() && !shown):
 		return time.Time{}
@@ -177,18 +185,12 @@ func (p *painter) text(ctx context.Context, c *Consumer, sc scene) (again bool, 
 	if err != nil {
 		return false, err
 	}
-	v := View{Text: piece}
-	if whole {
-		p.keepStop(&v, sc)
-	} else {
-		v = p.live(trimmed(sc.text[p.off:]), piece)
-	}
-	if err := p.show(ctx, p.base+len(p.pieces), v, whole); err != nil {
+	if err := p.tail(ctx, sc, piece, whole); err != nil {
 		return false, err
 	}
 	p.size = len(sc.text)
 	if whole || p.shrunk {
-		if err := p.trim(ctx, v.Text != "" || !whole); err != nil {
+		if err := p.trim(ctx, piece != "" || !whole); err != nil {
 			return false, err
 		}
 	}
@@ -255,15 +257,19 @@ func (p *painter) live(rest, piece string) View {
 	if !p.carry.inCode {
 		rest = rest[blank(rest, p.carry.inLine):]
 	}
-	v := View{Text: markup.Live(p.carry.prefix+rest, p.o.Cursor)}
+	cursor, drafts := p.o.Cursor, p.drafts(false)
+	if drafts { // the platform shows by itself that a draft grows
+		cursor = ""
+	}
+	v := View{Text: markup.Live(p.carry.prefix+rest, cursor)}
 	if p.k.size(v.Text) > p.k.max {
 		v.Text = markup.Preview(p.carry.prefix + rest)
 	}
 	if p.k.size(v.Text) > p.k.max {
 		v.Text = piece
 	}
-	if b := p.o.StopButton; b != nil && (p.o.StopAfter <= 0 || !p.first.IsZero() && time.Since(p.first) >= p.o.StopAfter) {
-		v.Buttons, p.late = []core.Button{*b}, true
+	if b := p.o.StopButton; b != nil && (drafts || p.o.StopAfter <= 0 || !p.first.IsZero() && time.Since(p.first) >= p.o.StopAfter) {
+		v.Buttons, p.late = []core.Button{*b}, !drafts
 	}
 	return v
 }
@@ -306,6 +312,7 @@ func (p *painter) show(ctx context.Context, i int, v View, must bool) error {
 		return &postError{err}
 	}
 	p.parts = append(p.parts, core.Part{Ref: ref, Sent: 1})
+	p.sketch.hash = ""
 	p.acked(i, v)
 	return nil
 }
@@ -395,6 +402,7 @@ func (p *painter) tools(ctx context.Context, sc scene) error {
 		return err
 	}
 	p.status = core.Part{Ref: ref, Hash: StatusHash, Sent: 1}
+	p.sketch.hash = ""
 	p.statusRev, p.statusText, p.lastStatus = sc.tools, sc.status, time.Now()
 	p.report()
 	return nil

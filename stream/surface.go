@@ -36,6 +36,7 @@ type Surface interface {
 var (
 	ErrGone      = errors.New("stream: the message is gone")        // edit or delete: it is not there any more
 	ErrDead      = errors.New("stream: the target is gone")         // blocked, kicked, deleted: nothing can be said there
+	ErrNoDraft   = errors.New("stream: no drafts here")             // of Drafter.Draft: only messages can be shown there
 	ErrSkip      = errors.New("stream: preview dropped")            // the budget is kept for something more important
 	ErrTooLong   = errors.New("stream: the message is too long")    // Size was mistaken: cut it shorter
 	ErrAbandoned = errors.New("stream: abandoned")                  // of Consumer.Finish: the right to speak was lost
