@@ -17,6 +17,7 @@ type Mode string
 
 const (
 	ModeEdit   Mode = "edit"   // one message that grows
+	ModeDraft  Mode = "draft"  // a draft that grows, then one message; as edit where the Surface is no Drafter
 	ModeBuffer Mode = "buffer" // whole messages, for platforms without edits
 	ModeOff    Mode = "off"    // the final only
 )
@@ -24,10 +25,10 @@ const (
 // ConsumerOptions say how one turn is painted; zero fields take the defaults.
 type ConsumerOptions struct {
 	Mode            Mode          // default edit
-	EditInterval    time.Duration // default 1 s
+	EditInterval    time.Duration // between edits, and between drafts; default 1 s
 	BufferThreshold int           // bytes; default 40; lets an edit go earlier where Unlimited
 	Unlimited       bool          // edits cost nothing here
-	Cursor          string        // "" shows none
+	Cursor          string        // "" shows none; drafts have none
 	StopButton      *core.Button
 	StopAfter       time.Duration // how long a text must have been there to get it; a status message has it at once
 	ReplyTo         string
@@ -61,7 +62,7 @@ func (o ConsumerOptions) defaults() ConsumerOptions {
 	if o.Tools.Verb == nil {
 		o.Tools.Verb = Verb
 	}
-	o.Tools.Off = o.Tools.Off || o.Mode != ModeEdit
+	o.Tools.Off = o.Tools.Off || o.Mode != ModeEdit && o.Mode != ModeDraft
 	if o.OnPart == nil {
 		o.OnPart = func([]core.Part) {}
 	}
@@ -90,6 +91,7 @@ type Consumer struct {
 
 	mu     sync.Mutex // guards what was said
 	phase  phase
+	end    time.Time // when the text ended
 	script script
 	tools  tools
 
@@ -125,18 +127,25 @@ func (c *Consumer) wake() {
 }
 
 // End says that text is the whole answer, about to be committed: the authority over what the stream brought. Run shows
-// all of it at once. A Stop button stays if it was shown already. Where messages cannot be edited nothing is shown before
-// Finish.
+// all of it at once; as a draft only when Finish does not come within a moment. A Stop button stays if it was shown
+// already. Where messages cannot be edited nothing is shown before Finish.
 func (c *Consumer) End(text string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.phase != live {
 		return
 	}
-	c.phase = ended
+	c.phase, c.end = ended, time.Now()
 	c.script.last().set(text, true)
 	c.script.rev++
 	c.wake()
+}
+
+// Owes reports whether text that ended at a tool boundary is not shown for good yet: Finish will do it, but nobody else.
+func (c *Consumer) Owes() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.script.blocks) > 0 && c.script.blocks[0].sealed
 }
 
 // Stands returns what the answer of an interrupted or failed turn should be, so that nothing a person has seen is
@@ -202,7 +211,7 @@ func (c *Consumer) next() (at time.Time, done bool) {
 	if c.phase >= finishing {
 		return at, true
 	}
-	return c.p.due(&c.script, &c.tools, c.phase == ended), false
+	return c.p.due(&c.script, &c.tools, c.end), false
 }
 
 // step paints once.
