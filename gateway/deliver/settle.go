@@ -22,7 +22,7 @@ func (v *View) Final(o core.Outcome) (core.Delivery, bool) {
 		return core.Delivery{}, false // bots are not told of failures: they would answer
 	}
 	v.mu.Lock()
-	shown := !v.unseen()
+	shown := !v.unseen() || v.sketch.shown
 	v.mu.Unlock()
 	text := o.Text
 	if shown && o.Result != core.Completed {
@@ -38,6 +38,7 @@ func (v *View) Final(o core.Outcome) (core.Delivery, bool) {
 // final makes the row: the live message's own, if it has one. When nothing was shown and the call can be made right after
 // the commit, the row is born as being sent, so that the commit is the record of the attempt too.
 func (v *View) final(text string, media []core.Media) core.Delivery {
+	owes := v.paint != nil && v.paint.Owes()
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	a, now := v.claim.Admission, time.Now()
@@ -51,7 +52,7 @@ func (v *View) final(text string, media []core.Media) core.Delivery {
 	if v.c == nil {
 		return d
 	}
-	v.held = v.unseen()
+	v.held = !owes && v.unseen()
 	if v.held && text != "" && v.c.now(targetOf(v.route), forFinal) == nil {
 		v.marked = true
 		d.State, d.Parts = core.DeliverySending, []core.Part{{Sent: 1}}

@@ -54,6 +54,7 @@ func (s *surface) Post(ctx context.Context, v stream.View) (string, error) {
 	switch {
 	case err == nil:
 		crash.Point(crash.AfterSend)
+		s.drew(false)
 		s.saw(string(ref), v)
 		s.done(posted)
 		return string(ref), nil
@@ -72,7 +73,7 @@ func (s *surface) Post(ctx context.Context, v stream.View) (string, error) {
 // message and one call, which is what a busy gateway needs most. false: ctx has ended.
 func (s *surface) grace(ctx context.Context) bool {
 	s.mu.Lock()
-	first := (*View)(s).unseen() && !s.held
+	first := (*View)(s).unseen() && !s.held && !s.sketch.shown
 	s.mu.Unlock()
 	n := s.m.pulse.live()
 	if !first || n < graceFrom {

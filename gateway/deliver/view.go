@@ -38,9 +38,10 @@ type View struct {
 	row     core.Delivery // of the live message; it has no id until something is shown
 	posting bool          // a message is being made
 	lost    bool          // the fate of one is unknown: no more previews, and the final says that it may be a repeat
-	held    bool          // the text ended before anything was shown: Settled shows it
+	held    bool          // the text ended before there was any message: Settled makes it
 	marked  bool          // the final's row is born as being sent, and the call is paid for
 	closed  bool
+	sketch  sketch
 	asking  int
 	since   time.Time
 	typed   time.Time
@@ -58,7 +59,8 @@ type View struct {
 func (m *Mouth) Open(ctx context.Context, claim core.Claim, f core.Fence) *View {
 	m.pulse.begins(claim.Admission.Conversation, claim.Queued)
 	now := time.Now()
-	v := &View{m: m, claim: claim, fence: f, route: claim.Admission.Submission.Route, since: now, checked: now}
+	v := &View{m: m, claim: claim, fence: f, route: claim.Admission.Submission.Route, since: now, checked: now,
+		sketch: newSketch()}
 	v.c = m.channels[v.route.Platform]
 	if v.c == nil {
 		return v
@@ -79,16 +81,9 @@ func (v *View) adopt(d *core.Delivery) {
 }
 
 func (v *View) options() stream.ConsumerOptions {
-	o := v.c.opts
-	mode := stream.Mode(o.Mode)
-	switch {
-	case !v.c.canEdit(v.route.Chat) && mode != stream.ModeOff:
-		mode = stream.ModeBuffer
-	case mode != stream.ModeOff && mode != stream.ModeBuffer:
-		mode = stream.ModeEdit
-	}
+	o, mode := v.c.opts, v.mode()
 	interval := cmp.Or(o.EditInterval, time.Second)
-	if v.c.limits.EditEvery > interval && !o.Limits.Off {
+	if v.c.limits.EditEvery > interval && mode != stream.ModeDraft && !o.Limits.Off {
 		interval = v.c.limits.EditEvery
 	}
 	stop := &core.Button{Label: "◼ Stop", Data: "stop:" + string(v.claim.Admission.ID)}
@@ -96,6 +91,19 @@ func (v *View) options() stream.ConsumerOptions {
 		Unlimited: o.Limits.Off, Cursor: o.Cursor, StopButton: stop, StopAfter: stopAfter, ReplyTo: v.route.ReplyTo,
 		HideInterim: !o.Interim, Tools: stream.ToolDisplay{Off: o.ToolProgress == "off", Keep: !o.Cleanup}, Turn: v.fence.Turn,
 		OnPart: v.record, Adopt: v.row.Parts, Log: v.c.log}
+}
+
+// mode is how the answer is shown here while it grows.
+func (v *View) mode() stream.Mode {
+	switch mode := v.c.opts.Mode; {
+	case mode == "off":
+		return stream.ModeOff
+	case mode == "buffer" || !v.c.canEdit(v.route.Chat):
+		return stream.ModeBuffer
+	case (mode == "draft" || mode == "native") && v.c.canDraft(v.route):
+		return stream.ModeDraft
+	}
+	return stream.ModeEdit
 }
 
 // stopAfter is how long an answer must have been there before it gets a Stop button: for one that is done by then the
@@ -141,17 +149,18 @@ func (v *View) begin() {
 	})
 }
 
-// End tells the whole text; its commit is pending. What was not shown at all until now waits for the commit, which is then
-// also the record of the attempt.
+// End tells the whole text; its commit is pending. What has no message until now waits for the commit, which is then also
+// the record of the attempt; a draft goes on meanwhile.
 func (v *View) End(text string) {
 	if v.paint == nil {
 		return
 	}
+	owes := v.paint.Owes()
 	v.mu.Lock()
-	v.held = v.unseen()
-	held := v.held
+	v.held = !owes && v.unseen()
+	quiet := v.held && !v.sketch.shown
 	v.mu.Unlock()
-	if !held {
+	if !quiet {
 		v.paint.End(text)
 	}
 }
@@ -187,7 +196,7 @@ func (v *View) wantsTyping(now time.Time) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	every := max(v.c.caps.Typer.TypingFor()-time.Second, time.Second)
-	if v.closed || v.asking > 0 || !v.unseen() || v.held ||
+	if v.closed || v.asking > 0 || !v.unseen() || v.held || v.sketch.shown ||
 		now.Sub(v.since) < typingAfter || now.Sub(v.typed) < every || v.c.lacks(v.route.Chat, lackTyping) {
 		return false
 	}

@@ -1,0 +1,73 @@
+package deliver
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"bellhop/adapters"
+	"bellhop/core"
+	"bellhop/core/crash"
+	"bellhop/stream"
+)
+
+// draftTime is the longest that showing a draft may take: the message behind it waits for the call.
+const draftTime = 10 * time.Second
+
+const lackDraft = "draft"
+
+// sketch is what is shown of the answer without a message. It has no row: nothing is left of it after a crash.
+type sketch struct {
+	id    int64 // of the draft under way, one for each message; never 0
+	shown bool  // it is there, below the messages
+}
+
+func newSketch() sketch { return sketch{id: 1 + int64(rand.Int32())} }
+
+// canDraft reports whether answers to a target can be shown as drafts.
+func (c *channel) canDraft(r core.Route) bool {
+	return c.caps.Drafter != nil && !r.Group && !c.lacks(r.Chat, lackDraft)
+}
+
+func (c *channel) draftNow(ctx context.Context, to adapters.Target, id int64, m adapters.Outgoing) error {
+	ctx, cancel := context.WithTimeout(ctx, draftTime)
+	defer cancel()
+	return c.spent(ctx, to, "draft", func(ctx context.Context) error { return c.caps.Drafter.Draft(ctx, to, id, m) })
+}
+
+// Draft shows the message under way before there is one, also while the commit of its whole text is pending. A peer that
+// lacks drafts is remembered.
+func (s *surface) Draft(ctx context.Context, v stream.View) error {
+	s.mu.Lock()
+	closed, id, route := s.closed, s.sketch.id, s.route
+	s.mu.Unlock()
+	switch {
+	case !s.c.canDraft(route):
+		return stream.ErrNoDraft
+	case closed || !s.grace(ctx):
+		return stream.ErrSkip
+	}
+	if err := s.allow(ctx, false); err != nil {
+		return s.answer(err)
+	}
+	err := s.fall(ctx, v, func(m adapters.Outgoing) error { return s.c.draftNow(ctx, s.target(), id, m) })
+	switch kindOf(err) {
+	case none:
+		s.drew(true)
+		crash.Point(crash.MidStream)
+	case adapters.Unsupported:
+		s.c.learn(s.target().Chat, lackDraft)
+		return fmt.Errorf("%w: %w", stream.ErrNoDraft, err)
+	}
+	return s.answer(err)
+}
+
+// drew notes that a draft is shown, or that a message took its place: what follows is another draft.
+func (s *surface) drew(shown bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.sketch.shown = shown; !shown {
+		s.sketch.id++
+	}
+}
