@@ -5,8 +5,9 @@
 //	                     \--> page   (web.go)
 //	Markdown --> Fence, Spans (scan.go, inline.go) --> Preview, and the splitter of package stream
 //
-// The Markdown is CommonMark with GFM tables, strikethrough, task lists and bare links. Three rules differ, because what
-// a model writes must never vanish: raw HTML is text, reference definitions are text, and a line break is a line break.
+// The Markdown is CommonMark with GFM tables, strikethrough, task lists and bare links. Four rules differ, because what
+// a model writes must never vanish: raw HTML is text, reference definitions are text, a line break is a line break, and
+// the mark of a quote is followed by a blank.
 // Emphasis works beside the punctuation of scripts that write without blanks, which models for those scripts rely on.
 //
 // Invariants. Output is well formed whatever the input is, tags never cross, and all text of the input is in it. Links

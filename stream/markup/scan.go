@@ -149,7 +149,7 @@ func cutQuote(line string) (quote, rest string) {
 	end := 0
 	for i := 0; i < len(line); i++ {
 		switch {
-		case line[i] == '>':
+		case line[i] == '>' && (i > 0 && line[i-1] == '>' || quoteMark(line[i:])):
 			end = i + 1
 			if end < len(line) && line[end] == ' ' {
 				end++
