@@ -13,9 +13,9 @@ type words struct{ what, safe, next string }
 
 const (
 	kept      = "Your message is kept."
-	again     = "You can send it again, or use /retry, in a little while."
+	again     = "You can send it again in a little while."
 	takeCare  = "Something I had begun may have taken effect; please check before you repeat it."
-	askOwner  = "The owner of this bot has to put that right; then use /retry."
+	askOwner  = "The owner of this bot has to put that right; then send it again."
 	otherwise = "Try to put it another way, or begin anew with /new."
 )
 
@@ -43,7 +43,7 @@ var byKind = map[provider.ErrorKind]words{
 	provider.Overloaded:  {"The model is overloaded and did not answer, though I tried several times.", kept, again},
 	provider.Quota:       {"The model's account has no credit left.", kept, askOwner},
 	provider.Auth:        {"The model does not accept this bot's key.", kept, askOwner},
-	provider.NoModel:     {"The model that was chosen does not exist.", kept, "Choose another with /model, then use /retry."},
+	provider.NoModel:     {"The model that was chosen does not exist.", kept, "Choose another with /model, then send it again."},
 	provider.BadRequest:  {"The model refused the request.", kept, otherwise},
 	provider.Filtered:    {"The model's provider refuses to answer this.", kept, otherwise},
 }
