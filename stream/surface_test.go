@@ -168,8 +168,13 @@ type talk struct {
 
 // newTalk starts Run; said is what was said before it.
 func newTalk(t *testing.T, b *board, o ConsumerOptions, said ...string) *talk {
+	return newTalkOn(t, b, b, o, said...)
+}
+
+// newTalkOn paints on s, which is b or built on it.
+func newTalkOn(t *testing.T, s Surface, b *board, o ConsumerOptions, said ...string) *talk {
 	ctx, stop := context.WithCancel(t.Context())
-	k := &talk{Consumer: NewConsumer(b, o), b: b, t: t, done: make(chan error, 1), stop: stop, ctx: ctx}
+	k := &talk{Consumer: NewConsumer(s, o), b: b, t: t, done: make(chan error, 1), stop: stop, ctx: ctx}
 	for _, s := range said {
 		k.say(s)
 	}
