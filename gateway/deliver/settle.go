@@ -73,12 +73,26 @@ func (v *View) Settled(ctx context.Context, d core.Delivery) error {
 		v.stop()
 		return v.hand(ctx, d, marked)
 	}
+	v.own(ctx, d)
 	parts, err := v.paint.Finish(ctx, d.Text)
 	v.stop()
 	v.mu.Lock()
 	v.row.Parts = parts
 	v.mu.Unlock()
 	return v.close(ctx, d, err)
+}
+
+// own makes d the row of the live message where there is none yet, so that what Finish makes is recorded before it is made.
+func (v *View) own(ctx context.Context, d core.Delivery) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.row.ID == "" {
+		d.Parts = v.row.Parts
+		v.row = d
+	}
+	if v.under == nil {
+		v.under = context.WithoutCancel(ctx)
+	}
 }
 
 // close records what Finish did, or goes on where it could not.
