@@ -49,7 +49,12 @@ func newPlay(t *testing.T, rt *rapid.T) *play {
 		}
 		return nil
 	}
-	p.k = newTalk(t, b, editing)
+	var s Surface = b
+	o := editing
+	if rapid.Bool().Draw(rt, "drafts") {
+		s, o.Mode = &easel{board: b}, ModeDraft
+	}
+	p.k = newTalkOn(t, s, b, o)
 	return p
 }
 

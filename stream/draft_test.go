@@ -219,6 +219,23 @@ func TestDraftReset(t *testing.T) {
 	})
 }
 
+func TestDraftBelowVanishedMessage(t *testing.T) {
+	bubble("the answer is whole all the same", t, func(t *testing.T) {
+		e := newEasel(t, 100)
+		k := sketching(t, e)
+		k.say(strings.Repeat("word ", 30))
+		time.Sleep(5 * time.Second)
+		if len(e.texts()) != 1 || e.seen() == "" {
+			t.Fatalf("sees %q and %q", e.texts(), e.seen())
+		}
+		e.vanish(e.order[0])
+		k.On(event(core.EventBody{Type: core.MessageReset, Text: "short"}))
+		time.Sleep(time.Minute)
+		k.finish("short and new")
+		e.shows("", "short and new")
+	})
+}
+
 func TestDraftOverflow(t *testing.T) {
 	bubble("full pieces are messages, the rest is a draft", t, func(t *testing.T) {
 		e := newEasel(t, 400)
@@ -283,6 +300,22 @@ func TestDraftInterim(t *testing.T) {
 			e.shows("", "A", "B", "C")
 		}
 	})
+	bubble("the same words again are another draft", t, func(t *testing.T) {
+		e := newEasel(t, 4096)
+		k := sketching(t, e)
+		for range 2 {
+			k.say("Looking.")
+			time.Sleep(2 * time.Second)
+			if e.seen() != "Looking. [Stop]" {
+				t.Errorf("draft %q", e.seen())
+			}
+			k.tool("x")
+			k.toolDone("x")
+			time.Sleep(2 * time.Second)
+		}
+		k.finish("Done.")
+		e.shows("", "Looking.", "Looking.", "Done.")
+	})
 	bubble("text that is hidden is replaced", t, func(t *testing.T) {
 		e := newEasel(t, 4096)
 		k := sketching(t, e, func(o *ConsumerOptions) { o.HideInterim = true })
@@ -335,6 +368,21 @@ func TestDraftRefused(t *testing.T) {
 			})
 		}
 	}
+	bubble("not asked again in the same turn", t, func(t *testing.T) {
+		e := newEasel(t, 4096)
+		e.fail = nth(0, ErrNoDraft)
+		k := sketching(t, e)
+		k.say("A")
+		time.Sleep(2 * time.Second)
+		k.tool("x")
+		k.toolDone("x")
+		k.say("B")
+		time.Sleep(2 * time.Second)
+		k.finish("B")
+		if e.shows("", "A", "B"); e.count("draft") != 1 {
+			t.Errorf("%d drafts", e.count("draft"))
+		}
+	})
 	bubble("C045 a wait is a wait", t, func(t *testing.T) {
 		e := newEasel(t, 4096)
 		until := time.Now().Add(9 * time.Second)
