@@ -1,6 +1,7 @@
 package deliver
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -35,10 +36,10 @@ func (s *surface) note(ctx context.Context) {
 // is unknown, stand in it as a part without an id.
 func (s *surface) store(ctx context.Context) error {
 	s.mu.Lock()
-	fresh := s.row.ID == ""
+	fresh := !s.born
 	if fresh {
 		a := s.claim.Admission
-		s.row.ID, s.row.Created = core.DeliveryID(ulid.Make().String()), time.Now()
+		s.row.ID, s.row.Created = cmp.Or(s.row.ID, core.DeliveryID(ulid.Make().String())), time.Now()
 		s.row.Conversation, s.row.Admission, s.row.Turn = a.Conversation, a.ID, s.fence.Turn
 		s.row.Kind, s.row.State = core.DeliverPreview, core.DeliveryLive
 	}
@@ -50,11 +51,12 @@ func (s *surface) store(ctx context.Context) error {
 		return s.m.cfg.Store.Save(ctx, row)
 	}
 	err := s.m.cfg.Store.Put(ctx, row)
-	if err != nil {
-		s.mu.Lock()
-		s.row.ID = ""
-		s.mu.Unlock()
+	if core.KindOf(err) == core.Conflict { // the turn was just settled with it
+		err = s.m.cfg.Store.Save(ctx, row)
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.born = err == nil
 	return err
 }
 

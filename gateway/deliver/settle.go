@@ -52,7 +52,9 @@ func (v *View) final(text string, media []core.Media) core.Delivery {
 	if v.c == nil {
 		return d
 	}
-	v.held = !owes && v.unseen()
+	if v.held = !owes && v.unseen(); !v.held {
+		v.row.ID = d.ID // what is made before the commit is recorded in the same row
+	}
 	if v.held && text != "" && v.c.now(targetOf(v.route), forFinal) == nil {
 		v.marked = true
 		d.State, d.Parts = core.DeliverySending, []core.Part{{Sent: 1}}
@@ -86,9 +88,9 @@ func (v *View) Settled(ctx context.Context, d core.Delivery) error {
 func (v *View) own(ctx context.Context, d core.Delivery) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.row.ID == "" {
+	if !v.born {
 		d.Parts = v.row.Parts
-		v.row = d
+		v.row, v.born = d, true
 	}
 	if v.under == nil {
 		v.under = context.WithoutCancel(ctx)

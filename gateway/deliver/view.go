@@ -35,7 +35,8 @@ type View struct {
 
 	mu      sync.Mutex
 	route   core.Route
-	row     core.Delivery // of the live message; it has no id until something is shown
+	row     core.Delivery // of the live message
+	born    bool          // it is stored
 	posting bool          // a message is being made
 	lost    bool          // the fate of one is unknown: no more previews, and the final says that it may be a repeat
 	held    bool          // the text ended before there was any message: Settled makes it
