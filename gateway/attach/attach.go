@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
-	"mime"
+	"math"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -77,7 +79,9 @@ type missed struct {
 }
 
 func (r *Runner) fetch(ctx context.Context, in turn.Input, row *core.Admission) (files []core.Attachment, missing []missed) {
-	for _, a := range row.Submission.Attachments {
+	dir := filepath.Join(folder, string(row.ID))
+	names := names(row.Submission.Attachments)
+	for i, a := range row.Submission.Attachments {
 		if a.Path != "" || sound(a.Kind) {
 			files = append(files, a)
 			continue
@@ -85,7 +89,10 @@ func (r *Runner) fetch(ctx context.Context, in turn.Input, row *core.Admission) 
 		if in.Active != nil {
 			in.Active("fetching a file")
 		}
-		got, err := r.one(ctx, row, a)
+		got, err := r.one(ctx, row.Submission.Route.Platform, a, filepath.Join(dir, names[i]))
+		if ctx.Err() != nil { // stopped: nothing is missing, nobody waits for it any more
+			return files, nil
+		}
 		if err != nil {
 			r.o.Log.Warn("a file could not be fetched", "admission", row.ID, "kind", a.Kind, "err", err)
 			missing = append(missing, missed{a, err})
@@ -96,55 +103,106 @@ func (r *Runner) fetch(ctx context.Context, in turn.Input, row *core.Admission) 
 	return files, missing
 }
 
-// one fetches a file, again after what may pass.
-func (r *Runner) one(ctx context.Context, row *core.Admission, a core.Attachment) (core.Attachment, error) {
-	from := r.o.Fetchers[row.Submission.Route.Platform]
-	if from == nil {
+// folder is where files go in the workspace.
+const folder = "inbox"
+
+// one fetches a file to a path in the workspace, again after what may pass.
+func (r *Runner) one(ctx context.Context, platform string, a core.Attachment, path string) (core.Attachment, error) {
+	from := r.o.Fetchers[platform]
+	switch {
+	case from == nil:
 		return a, core.Errorf("fetch file", core.Unavailable, "this platform hands out no files")
+	case a.Size > r.o.MaxFile:
+		return a, r.tooLarge()
 	}
 	return backoff.Retry(ctx, func() (core.Attachment, error) {
 		try, cancel := context.WithTimeout(ctx, r.o.Timeout)
 		defer cancel()
-		got, err := r.download(try, from, row.ID, a)
-		if k := adapters.KindOf(err); err != nil && k != adapters.Temporary && k != adapters.Ambiguous && k != adapters.Limited {
-			return a, backoff.Permanent(err)
-		}
-		return got, err
+		got, err := r.download(try, from, a, path)
+		return got, verdict(err)
 	}, backoff.WithMaxTries(r.o.Tries))
 }
 
-func (r *Runner) download(ctx context.Context, from adapters.Fetcher, id core.AdmissionID, a core.Attachment) (core.Attachment, error) {
+func (r *Runner) tooLarge() error {
+	return core.Errorf("fetch file", core.Full, "larger than %d MiB", r.o.MaxFile>>20)
+}
+
+// longestWait is how long a platform may ask to wait before the next try.
+const longestWait = 30 * time.Second
+
+// verdict tells the retry what to do: faults of the platform that pass are tried again, when it wishes; others, and ours,
+// are final.
+func verdict(err error) error {
+	var e *adapters.Error
+	switch {
+	case err == nil:
+		return nil
+	case core.KindOf(err) == core.Full, core.KindOf(err) == core.Unavailable:
+		return backoff.Permanent(err)
+	case errors.As(err, &e) && e.Kind == adapters.Limited && e.RetryAfter > 0:
+		if e.RetryAfter > longestWait {
+			return backoff.Permanent(err)
+		}
+		return fmt.Errorf("%w: %w", err, backoff.RetryAfter(int(math.Ceil(e.RetryAfter.Seconds()))))
+	}
+	switch adapters.KindOf(err) {
+	case adapters.Temporary, adapters.Ambiguous, adapters.Limited:
+		return err
+	}
+	return backoff.Permanent(err)
+}
+
+// download writes the file to path below the workspace, whole or not at all. What an attempt before left there, the same
+// file of a process that died for example, is replaced.
+func (r *Runner) download(ctx context.Context, from adapters.Fetcher, a core.Attachment, path string) (core.Attachment, error) {
 	body, err := from.Fetch(ctx, adapters.File{Kind: a.Kind, Ref: a.Ref, Name: a.Name, MIME: a.MIME, Size: a.Size})
 	if err != nil {
 		return a, err
 	}
 	defer body.Close()
-	dir := filepath.Join(r.o.Workspace, "inbox", string(id))
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return a, core.E("fetch file", core.Unavailable, err)
-	}
-	root, err := os.OpenRoot(dir)
+	root, err := os.OpenRoot(r.o.Workspace)
 	if err != nil {
 		return a, core.E("fetch file", core.Unavailable, err)
 	}
 	defer root.Close()
-	name := safeName(a)
-	f, err := root.OpenFile(name, os.O_CREATE|os.O_TRUNC|os.O_RDWR, 0o600)
+	f, err := create(root, path)
 	if err != nil {
 		return a, core.E("fetch file", core.Unavailable, err)
 	}
-	n, err := io.Copy(f, io.LimitReader(body, r.o.MaxFile+1))
+	n, err := io.Copy(local{f}, io.LimitReader(body, r.o.MaxFile+1))
 	if err == nil && n > r.o.MaxFile {
-		err = core.Errorf("fetch file", core.Full, "larger than %d MiB", r.o.MaxFile>>20)
+		err = r.tooLarge()
 	}
 	if err == nil && a.MIME == "" {
 		a.MIME, err = sniff(f)
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
-		return a, errors.Join(err, root.Remove(name))
+		return a, errors.Join(err, root.Remove(path))
 	}
-	a.Name, a.Size, a.Path = name, n, filepath.Join(dir, name)
+	a.Name, a.Size, a.Path = filepath.Base(path), n, filepath.Join(r.o.Workspace, path)
 	return a, nil
+}
+
+// create makes a new file, and the folders above it. Nothing that stands in its place is written through.
+func create(root *os.Root, path string) (*os.File, error) {
+	if err := root.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, err
+	}
+	if err := root.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	return root.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+}
+
+// local makes what goes wrong with our own disk final: a full disk does not get better by trying again.
+type local struct{ f *os.File }
+
+func (l local) Write(p []byte) (int, error) {
+	n, err := l.f.Write(p)
+	if err != nil {
+		err = core.E("store file", core.Unavailable, err)
+	}
+	return n, err
 }
 
 func sniff(f *os.File) (string, error) {
@@ -154,33 +212,6 @@ func sniff(f *os.File) (string, error) {
 		return "", err
 	}
 	return http.DetectContentType(head[:n]), nil
-}
-
-// safeName is a file name without folders, control signs or a leading dot; a file without one is named after its kind.
-func safeName(a core.Attachment) string {
-	name := strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || strings.ContainsRune(`/\:*?"<>|`, r) {
-			return '_'
-		}
-		return r
-	}, strings.TrimLeft(filepath.Base(filepath.Clean("/"+a.Name)), "./"))
-	if r := []rune(name); len(r) > 80 {
-		name = string(r[len(r)-80:]) // the end holds the extension
-	}
-	if name == "" {
-		name = cmp.Or(a.Kind, "file") + extension(a.MIME)
-	}
-	return name
-}
-
-func extension(mimeType string) string {
-	if mimeType == "image/jpeg" {
-		return ".jpg"
-	}
-	if exts, err := mime.ExtensionsByType(mimeType); err == nil && len(exts) > 0 {
-		return exts[0]
-	}
-	return ""
 }
 
 func sound(kind string) bool { return slices.Contains([]string{"voice", "audio", "video_note"}, kind) }
