@@ -8,7 +8,6 @@ import (
 
 	"bellhop/adapters"
 	"bellhop/core"
-	"bellhop/core/crash"
 	"bellhop/stream"
 )
 
@@ -55,7 +54,6 @@ func (s *surface) Draft(ctx context.Context, v stream.View) error {
 	switch kindOf(err) {
 	case none:
 		s.drew(true)
-		crash.Point(crash.MidStream)
 	case adapters.Unsupported:
 		s.c.learn(s.target().Chat, lackDraft)
 		return fmt.Errorf("%w: %w", stream.ErrNoDraft, err)
