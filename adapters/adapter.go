@@ -108,7 +108,7 @@ type Reply struct {
 
 // File is a reference to something that was sent.
 type File struct {
-	Kind string // photo, document, voice, audio, video, sticker
+	Kind string // photo, document, voice, audio, video, video_note (somebody speaking), sticker
 	Ref  string // enough for Fetch; no secrets
 	Name string
 	MIME string

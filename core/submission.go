@@ -26,9 +26,9 @@ type Submission struct {
 	Model     string            `json:"model,omitempty"`      // override for this turn
 	Rich      bool              `json:"rich,omitempty"`       // a rich client (TUI, desktop, browser): larger call budget
 	Finite    bool              `json:"finite,omitempty"`     // one-shot: a wait that times out is an early result
-	Voice     bool              `json:"voice,omitempty"`
-	Producer  string            `json:"producer,omitempty"` // internal input: cron, process, agent
-	Display   map[string]string `json:"display,omitempty"`  // display type and metadata
+	Voice     bool              `json:"voice,omitempty"`      // the text is a transcript of what was spoken
+	Producer  string            `json:"producer,omitempty"`   // internal input: cron, process, agent
+	Display   map[string]string `json:"display,omitempty"`    // display type and metadata
 
 	// Album and Part make waiting rows mergeable: photos with the same Album become one turn, and Part marks a piece of a
 	// long paste whose rest may still come. Only unclaimed rows merge.
@@ -39,7 +39,7 @@ type Submission struct {
 // Attachment is a file a person sent. Ref is durable before the acknowledgement; Path is filled when the bytes were
 // fetched into the media store.
 type Attachment struct {
-	Kind string `json:"kind"` // photo, document, voice, audio, video, sticker
+	Kind string `json:"kind"` // photo, document, voice, audio, video, video_note, sticker
 	Ref  string `json:"ref"`  // the platform's reference: file id or URL without secrets
 	Name string `json:"name,omitempty"`
 	MIME string `json:"mime,omitempty"`

@@ -96,7 +96,6 @@ func (a *Arrival) submission() core.Submission {
 	}
 	for _, f := range in.Files {
 		s.Attachments = append(s.Attachments, core.Attachment{Kind: f.Kind, Ref: f.Ref, Name: f.Name, MIME: f.MIME, Size: f.Size})
-		s.Voice = s.Voice || f.Kind == "voice"
 	}
 	if !in.Edited.IsZero() {
 		s.Sent = in.Edited

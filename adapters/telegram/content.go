@@ -89,7 +89,7 @@ func (m *message) files() []adapters.File {
 		add("video", v.FileID, v.FileName, v.MimeType, v.FileSize)
 	}
 	if v := m.VideoNote; v != nil {
-		add("video", v.FileID, "", "video/mp4", int64(v.FileSize))
+		add("video_note", v.FileID, "", "video/mp4", int64(v.FileSize))
 	}
 	if s := m.Sticker; s != nil {
 		add("sticker", s.FileID, s.Emoji, stickerMIME(s), int64(s.FileSize))

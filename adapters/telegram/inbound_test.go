@@ -123,7 +123,7 @@ func TestFiles(t *testing.T) {
 		`"voice":{"file_id":"v","duration":3,"file_size":7}`:                                          {Kind: "voice", Ref: "v", MIME: "audio/ogg", Size: 7},
 		`"audio":{"file_id":"a","duration":3,"file_name":"s.mp3","mime_type":"audio/mpeg"}`:           {Kind: "audio", Ref: "a", Name: "s.mp3", MIME: "audio/mpeg"},
 		`"video":{"file_id":"v","width":1,"height":1,"duration":1,"mime_type":"video/mp4"}`:           {Kind: "video", Ref: "v", MIME: "video/mp4"},
-		`"video_note":{"file_id":"n","length":240,"duration":3}`:                                      {Kind: "video", Ref: "n", MIME: "video/mp4"},
+		`"video_note":{"file_id":"n","length":240,"duration":3}`:                                      {Kind: "video_note", Ref: "n", MIME: "video/mp4"},
 		`"sticker":{"file_id":"s","type":"regular","emoji":"👍","is_video":true}`:                      {Kind: "sticker", Ref: "s", Name: "👍", MIME: "video/webm"},
 		`"animation":{"file_id":"g","file_name":"x.mp4"},"document":{"file_id":"g"}`:                  {Kind: "video", Ref: "g", Name: "x.mp4"},
 	} {

@@ -32,6 +32,8 @@ func kindWord(kind string) string {
 		return kind
 	case "voice":
 		return "voice message"
+	case "video_note":
+		return "video message"
 	}
 	return "file"
 }
