@@ -92,9 +92,11 @@ type Admissions interface {
 	// Admit makes a whole batch durable in one synced commit. The result has one Admitted per Entry, in order. The error
 	// is of the transaction: nothing was accepted, the cursor stands where it was (Unavailable, NoSpace, Corrupt).
 	Admit(ctx context.Context, in Intake) ([]Admitted, error)
-	// ClaimNext starts the oldest claimable row. NotFound: the queue is empty. Busy: the head is started, unknown or
-	// held; the error is a *Wait when it says until when. Stale: the fence was superseded.
-	ClaimNext(ctx context.Context, f Fence) (Claim, error)
+	// ClaimNext starts the oldest claimable row, and stores in the same transaction what open wants stored with it: the
+	// beginning of a turn is one write. open may be nil; it is called inside the transaction, so it must be quick and must
+	// not use the store. NotFound: the queue is empty. Busy: the head is started, unknown or held; the error is a *Wait
+	// when it says until when. Stale: the fence was superseded.
+	ClaimNext(ctx context.Context, f Fence, open func(Admission) Opening) (Claim, error)
 	// Settle ends a started row: outcome, transcript tail, event rows and deliveries in one synced commit, and releases
 	// the lease. more reports whether rows are still queued. Stale: the fence was superseded, nothing was written.
 	Settle(ctx context.Context, f Fence, id AdmissionID, s Settlement) (more bool, err error)
@@ -130,12 +132,22 @@ type Admissions interface {
 
 // Claim is a started row and what its turn needs to begin.
 type Claim struct {
-	Admission Admission
-	Session   SessionID // newest segment, whose row may not exist yet
-	Events    int64     // first number of the block of EventBlock numbers reserved for this turn
-	Queued    int       // rows that wait behind it
+	Admission    Admission
+	Conversation Conversation
+	Session      SessionID // newest segment, whose row may not exist yet
+	Opened       *Session  // that row; nil: this turn is the first in it
+	Events       int64     // first number of the block of EventBlock numbers reserved for this turn
+	Queued       int       // rows that wait behind it
+	Heard        []Message // of the Opening, as they are stored
+	News         []Event   // of the Opening, as they are stored, with the first numbers of the block
 	// Preview are the platform's message ids that a retried turn left behind: the new turn adopts and finishes them.
 	Preview *Delivery
+}
+
+// Opening is what is stored together with a claim: the input as a message, and the first, durable news of the turn.
+type Opening struct {
+	Messages []Message
+	Events   []EventBody
 }
 
 // EventBlock is how many event numbers a claim reserves at once.

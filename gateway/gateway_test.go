@@ -188,7 +188,7 @@ func (w *world) run(c core.ConversationID) (context.Context, core.Admission, fun
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	claim, err := w.s.ClaimNext(w.t.Context(), l.Fence)
+	claim, err := w.s.ClaimNext(w.t.Context(), l.Fence, nil)
 	if err != nil {
 		w.t.Fatal(err)
 	}

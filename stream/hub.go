@@ -88,13 +88,21 @@ func (h *Hub) evict() {
 	}
 }
 
-// Open hands the hub a turn's block of core.EventBlock numbers, reserved by its claim.
-func (h *Hub) Open(c core.ConversationID, _ core.AdmissionID, _ core.TurnID, base int64) {
+// Open hands the hub a turn's block of core.EventBlock numbers, reserved by its claim, and fans out the news that was
+// stored with the claim: it has the first numbers of the block.
+func (h *Hub) Open(c core.ConversationID, base int64, news ...core.Event) {
 	r := h.enter(c)
 	defer h.leave(r)
 	r.mu.Lock()
 	r.block(base)
+	if r.next == base {
+		r.next += int64(len(news))
+	}
+	for _, e := range news {
+		r.put(e)
+	}
 	r.mu.Unlock()
+	h.drain(r)
 }
 
 // Number gives a number to news that somebody else's transaction stores. Publish or Drop must follow: news with higher

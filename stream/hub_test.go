@@ -104,9 +104,9 @@ func TestHubNumbers(t *testing.T) {
 	h, l := NewHub(newShelf(), HubOptions{}), &ear{}
 	defer h.Attach("c", l)()
 	h.Emit(t.Context(), "c", "a", "t", delta("x"))
-	h.Open("c", "a", "t", 5000)
+	h.Open("c", 5000)
 	h.Emit(t.Context(), "c", "a", "t", delta("y"))
-	h.Open("c", "a", "t", 3000) // an older block changes nothing
+	h.Open("c", 3000) // an older block changes nothing
 	h.Emit(t.Context(), "c", "a", "t", delta("z"))
 	wants(t, l.heard(), "1 message.deltax", "5000 message.deltay", "5001 message.deltaz")
 }
@@ -186,7 +186,7 @@ func TestHubRecordsAcrossOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newShelf()
 		h := NewHub(s, HubOptions{Ring: 2})
-		h.Open("c", "a", "t", 1)
+		h.Open("c", 1)
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan error)
 		go func() { done <- h.Run(ctx) }()
@@ -213,7 +213,7 @@ func TestHubRecordsAcrossOutage(t *testing.T) {
 
 func TestHubReplaysLostDeltasAsOne(t *testing.T) {
 	h := NewHub(newShelf(), HubOptions{Ring: 3})
-	h.Open("c", "a", "t", 1)
+	h.Open("c", 1)
 	for _, s := range []string{"a", "b", "c", "d", "e"} {
 		h.Emit(t.Context(), "c", "a", "t", delta(s))
 	}
@@ -360,7 +360,7 @@ func (w *world) run() {
 		},
 		"open": func(*rapid.T) {
 			base, _ := w.shelf.Reserve(w.ctx, "c", core.EventBlock)
-			w.h.Open("c", "a", "t", base)
+			w.h.Open("c", base)
 		},
 		"settle": func(rt *rapid.T) {
 			e, err := w.h.Number(w.ctx, "c", "a", "t", body(core.MessageComplete, "full"))

@@ -86,7 +86,7 @@ func (w *world) dies(batches ...core.Batch) core.Admission {
 	w.t.Helper()
 	ctx := w.t.Context()
 	l := must[core.Lease](w.t)(w.Acquire(ctx, w.c, core.TurnID(fmt.Sprint("t", w.n)), core.Holder{PID: 1}, ttl, nil))
-	claim := must[core.Claim](w.t)(w.ClaimNext(ctx, l.Fence))
+	claim := must[core.Claim](w.t)(w.ClaimNext(ctx, l.Fence, nil))
 	id := claim.Admission.ID
 	for _, b := range batches {
 		for n := range b.Messages {
@@ -324,7 +324,7 @@ func TestWhatLetsTheQueueMove(t *testing.T) {
 					t.Errorf("%+v", said)
 				}
 				l := must[core.Lease](t)(w.Acquire(t.Context(), w.c, "next", core.Holder{PID: 1}, ttl, nil))
-				if c := must[core.Claim](t)(w.ClaimNext(t.Context(), l.Fence)); c.Admission.ID != before.ID {
+				if c := must[core.Claim](t)(w.ClaimNext(t.Context(), l.Fence, nil)); c.Admission.ID != before.ID {
 					t.Errorf("claimed %s", c.Admission.ID)
 				}
 				w.balanced()

@@ -59,7 +59,7 @@ func (t *turn) open(ctx context.Context, c core.ConversationID, id string) {
 	if t.lease, err = t.s.Acquire(ctx, c, core.TurnID(id), core.Holder{Host: "h", PID: 1, Instance: "i"}, time.Minute, nil); err != nil {
 		t.tb.Fatal(err)
 	}
-	if t.claim, err = t.s.ClaimNext(ctx, t.lease.Fence); err != nil {
+	if t.claim, err = t.s.ClaimNext(ctx, t.lease.Fence, nil); err != nil {
 		t.tb.Fatal(err)
 	}
 	if _, err = t.s.OpenSession(ctx, t.lease.Fence, core.Session{ID: t.claim.Session, SystemPrompt: "You are helpful."}); err != nil {

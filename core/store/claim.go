@@ -8,7 +8,7 @@ import (
 )
 
 // ClaimNext implements core.Admissions.
-func (s *Store) ClaimNext(ctx context.Context, f core.Fence) (c core.Claim, err error) {
+func (s *Store) ClaimNext(ctx context.Context, f core.Fence, open func(core.Admission) core.Opening) (c core.Claim, err error) {
 	const op = "claim"
 	err = s.write(ctx, op, unsynced, func(t *tx) error {
 		c = core.Claim{}
@@ -19,7 +19,14 @@ func (s *Store) ClaimNext(ctx context.Context, f core.Fence) (c core.Claim, err 
 		if c.Admission, err = t.head(f.Conversation, now); err != nil {
 			return err
 		}
-		return t.begin(&c, f, now)
+		var o core.Opening
+		if open != nil {
+			o = open(c.Admission)
+		}
+		if err := t.begin(&c, f, len(o.Messages), now); err != nil {
+			return err
+		}
+		return t.open(&c, f, o, now)
 	})
 	if err != nil {
 		return core.Claim{}, err
@@ -52,24 +59,57 @@ func (t *tx) head(c core.ConversationID, now time.Time) (a core.Admission, err e
 }
 
 // begin starts the row and reserves what its turn needs.
-func (t *tx) begin(c *core.Claim, f core.Fence, now time.Time) error {
+func (t *tx) begin(c *core.Claim, f core.Fence, messages int, now time.Time) error {
 	a := &c.Admission
 	if _, err := t.exec(`UPDATE admissions SET status = 'started', turn = ?, generation = ?, claimed = ?, joins = '', hold = 0 WHERE id = ?`,
 		f.Turn, f.Generation, ms(now), a.ID); err != nil {
 		return err
 	}
 	a.Status, a.Turn, a.Generation, a.Claimed, a.HoldUntil = core.Started, f.Turn, f.Generation, at(ms(now)), time.Time{}
-	var last int64
-	if _, err := t.put(`UPDATE conversations SET events = events + ? WHERE id = ? RETURNING events, session, (SELECT COUNT(*)
-			FROM admissions WHERE conversation = conversations.id AND open = 1 AND status = 'queued')`,
-		core.EventBlock, f.Conversation).scan(&last, &c.Session, &c.Queued); err != nil {
+	if err := t.reserve(c, f.Conversation, messages); err != nil {
 		return err
 	}
-	c.Events = last - core.EventBlock + 1
+	opened, found, err := one(t, scanSession, `SELECT `+sessionColumns+` FROM sessions s WHERE s.id = ?`, c.Session)
+	if err != nil {
+		return err
+	}
+	if found {
+		c.Opened = &opened
+	}
 	if a.RetryOf == "" {
 		return nil
 	}
 	return t.handOver(c, now)
+}
+
+// reserve takes the turn's event numbers, raises the version of a transcript that is going to grow, and reads the
+// conversation.
+func (t *tx) reserve(c *core.Claim, id core.ConversationID, messages int) (err error) {
+	var last int64
+	if _, err := t.put(`UPDATE conversations SET events = events + ?, history = history + ? WHERE id = ?
+		RETURNING events, session, (SELECT COUNT(*)
+			FROM admissions WHERE conversation = conversations.id AND open = 1 AND status = 'queued')`,
+		core.EventBlock, min(messages, 1), id).scan(&last, &c.Session, &c.Queued); err != nil {
+		return err
+	}
+	c.Events = last - core.EventBlock + 1
+	c.Conversation, err = conversation(t, "claim", id)
+	return err
+}
+
+// open stores the beginning of the turn. A row that goes on from another may have been heard already.
+func (t *tx) open(c *core.Claim, f core.Fence, o core.Opening, now time.Time) error {
+	w := writing{t: t, conversation: f.Conversation, session: c.Session, turn: f.Turn, admission: c.Admission.ID, now: now,
+		fresh: c.Admission.RetryOf == ""}
+	c.Heard = o.Messages
+	if err := w.messages(c.Heard); err != nil {
+		return err
+	}
+	for i, b := range o.Events {
+		c.News = append(c.News, core.Event{Conversation: f.Conversation, Admission: c.Admission.ID, Turn: f.Turn,
+			Seq: c.Events + int64(i), At: at(ms(now)), EventBody: b})
+	}
+	return w.events(c.News)
 }
 
 // handOver gives the live message that the retried turn left behind to the new one. The row becomes the new turn's, as

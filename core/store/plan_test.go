@@ -112,7 +112,7 @@ func everything(t *testing.T, s *Store) {
 		_, _ = s.Acquire(ctx, c, "t", core.Holder{}, 1e12, nil)
 		_, _ = s.Renew(ctx, f, 1e12)
 		_ = s.Holds(ctx, f)
-		claim, err := s.ClaimNext(ctx, f)
+		claim, err := s.ClaimNext(ctx, f, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

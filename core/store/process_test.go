@@ -69,7 +69,7 @@ func childWriter() {
 				if err != nil {
 					panic(err)
 				}
-				c, err := s.ClaimNext(ctx, l.Fence)
+				c, err := s.ClaimNext(ctx, l.Fence, nil)
 				if core.Is(err, core.Busy) { // left behind by the process before
 					if err := s.Release(ctx, l.Fence); err != nil {
 						panic(err)

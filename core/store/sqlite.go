@@ -43,14 +43,14 @@ func openSQLite(o Options) (writer, reader *sqlx.DB, err error) {
 	// The driver's own busy wait cannot be interrupted, so it is short and the committer waits in Go.
 	writer, err = sqlx.Open("sqlite3", sqliteURI(o.DSN, url.Values{
 		"_journal_mode": {"WAL"}, "_foreign_keys": {"1"}, "_busy_timeout": {"2000"}, "_txlock": {"immediate"},
-		"_cache_size": {"-2000"},
+		"_cache_size": {"-2000"}, "_mutex": {"no"}, // database/sql gives a connection to one goroutine at a time
 	}))
 	if err != nil {
 		return nil, nil, err
 	}
 	writer.SetMaxOpenConns(1)
 	reader, err = sqlx.Open("sqlite3", sqliteURI(o.DSN, url.Values{
-		"mode": {"ro"}, "_query_only": {"1"}, "_busy_timeout": {"2000"}, "_cache_size": {"-1000"},
+		"mode": {"ro"}, "_query_only": {"1"}, "_busy_timeout": {"2000"}, "_cache_size": {"-1000"}, "_mutex": {"no"},
 	}))
 	if err != nil {
 		return nil, nil, errors.Join(err, writer.Close())

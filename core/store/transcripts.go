@@ -120,6 +120,7 @@ type writing struct {
 	turn         core.TurnID
 	admission    core.AdmissionID
 	now          time.Time
+	fresh        bool // the admission was never heard before: it has just been claimed for the first time
 }
 
 // messages inserts ms and fills in their ids. A user message whose admission has one already becomes the stored one.
@@ -154,7 +155,7 @@ func (w *writing) messages(list []core.Message) error {
 
 // adopt replaces a user message by the one that its admission, or one that it retries, has in the transcript.
 func (w *writing) adopt(m *core.Message) (bool, error) {
-	if m.Role != core.RoleUser || m.Admission == "" {
+	if m.Role != core.RoleUser || m.Admission == "" || w.fresh && m.Admission == w.admission {
 		return false, nil
 	}
 	for id := m.Admission; id != ""; {

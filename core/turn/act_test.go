@@ -250,7 +250,7 @@ func TestRulings(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStage(t, uses("risky", `{}`), says("x"))
-			s.o.Standing, s.in.Conversation.Approved = &c.rules, c.approved
+			s.o.Standing, s.in.Claim.Conversation.Approved = &c.rules, c.approved
 			if c.desk != nil {
 				s.o.Asker = c.desk
 			}

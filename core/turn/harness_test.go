@@ -124,15 +124,6 @@ func (s *memory) Calls(context.Context, core.AdmissionID) ([]core.Call, error) {
 	return slices.Clone(s.calls), nil
 }
 
-func (s *memory) Session(context.Context, core.ConversationID) (core.Session, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.session == nil {
-		return core.Session{}, core.Errorf("session", core.NotFound, "none")
-	}
-	return *s.session, nil
-}
-
 func (s *memory) OpenSession(_ context.Context, _ core.Fence, n core.Session) (core.Session, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -329,9 +320,9 @@ func newStage(t *testing.T, scenes ...scene) *stage {
 		}
 		return list
 	}}
-	s.in = Input{Claim: core.Claim{Session: core.SessionID(conv), Admission: core.Admission{ID: adm, Conversation: conv, By: "telegram:1",
+	s.in = Input{Claim: core.Claim{Conversation: core.Conversation{ID: conv}, Session: core.SessionID(conv), Admission: core.Admission{ID: adm, Conversation: conv, By: "telegram:1",
 		Status: core.Started, Submission: core.Submission{Text: "hello", Route: core.Route{Platform: "p", Chat: "1"}}}},
-		Fence: core.Fence{Conversation: conv, Generation: 1, Token: "t", Turn: "turn"}, Conversation: core.Conversation{ID: conv}}
+		Fence: core.Fence{Conversation: conv, Generation: 1, Token: "t", Turn: "turn"}}
 	return s
 }
 
@@ -339,6 +330,7 @@ func newStage(t *testing.T, scenes ...scene) *stage {
 func (s *stage) run(ctx context.Context) (core.Outcome, []core.Message) {
 	s.t.Helper()
 	s.o.Tools = tool.NewSet(s.tools)
+	s.in.Claim.Opened = s.store.session
 	over := false
 	o, tail := New(s.o).Run(ctx, s.in, func(b core.EventBody) {
 		s.mu.Lock()

@@ -43,6 +43,32 @@ func TestStoredPromptIsReplayed(t *testing.T) {
 	}
 }
 
+func TestMessageHeardWithTheClaimIsNotStoredAgain(t *testing.T) {
+	s := newStage(t, says("x"))
+	s.store.session = &core.Session{SystemPrompt: "p"}
+	s.store.rows = []core.Message{{ID: 1, Admission: adm, Role: core.RoleUser, Content: "hello"}}
+	s.in.Claim.Heard = s.store.rows
+	_, tail := s.run(t.Context())
+	if n := len(s.models[0].asked[0].Messages); n != 1 || len(s.store.log) != 0 || len(tail) != 1 {
+		t.Errorf("the model sees %d messages, the store %v, tail %+v", n, s.store.log, tail)
+	}
+}
+
+func TestHeard(t *testing.T) {
+	row := core.Admission{ID: adm, Submission: core.Submission{Text: "hello"}}
+	if m, ok := Heard(row); !ok || m.Role != core.RoleUser || m.Content != "hello" || m.Admission != adm {
+		t.Errorf("%+v %v", m, ok)
+	}
+	files, resumed := row, row
+	files.Submission.Attachments = []core.Attachment{{Kind: "photo"}}
+	resumed.Resume = true
+	for _, row := range []core.Admission{files, resumed} {
+		if m, ok := Heard(row); ok {
+			t.Errorf("%+v", m)
+		}
+	}
+}
+
 func TestUserMessageIsAdopted(t *testing.T) {
 	s := newStage(t, says("x"))
 	s.store.rows = []core.Message{{ID: 1, Admission: adm, Role: core.RoleUser, Content: "hello"}}

@@ -17,8 +17,9 @@ import (
 // user message is stored, or a resumed row has found what it had left to do.
 func (r *Runner) open(ctx context.Context, t *state) core.Reason {
 	t.alive("starting")
-	if !t.row.Resume {
-		t.unheard = t.userMessage()
+	if !t.row.Resume && len(t.in.Claim.Heard) == 0 {
+		m := userMessage(t.row)
+		t.unheard = &m
 	}
 	t.models = r.models(t)
 	if len(t.models) == 0 {
@@ -36,8 +37,10 @@ func (r *Runner) open(ctx context.Context, t *state) core.Reason {
 	if t.row.Resume {
 		return r.resume(ctx, t)
 	}
-	if end := r.hear(ctx, t); end != going {
-		return end
+	if t.unheard != nil {
+		if end := r.hear(ctx, t); end != going {
+			return end
+		}
 	}
 	crash.Point(crash.AfterOpen)
 	return going
@@ -52,23 +55,20 @@ func (r *Runner) models(t *state) []Model {
 	if m := t.row.Submission.Model; m != "" {
 		return r.o.Models(m)
 	}
-	return r.o.Models(t.in.Conversation.Model)
+	return r.o.Models(t.in.Claim.Conversation.Model)
 }
 
 // session replays the stored prompt, or builds it and only then makes the session row.
 func (r *Runner) session(ctx context.Context, t *state) core.Reason {
-	s, err := r.o.Store.Session(ctx, t.row.Conversation)
-	if err == nil {
+	if s := t.in.Claim.Opened; s != nil {
 		t.system = s.SystemPrompt
 		return going
 	}
-	if !core.Is(err, core.NotFound) {
-		return t.unstored(ctx, err)
-	}
 	sub := t.row.Submission
-	s = core.Session{ID: t.in.Claim.Session, Conversation: t.row.Conversation, Model: t.models[0].Model, Created: time.Now(),
+	s := core.Session{ID: t.in.Claim.Session, Conversation: t.row.Conversation, Model: t.models[0].Model, Created: time.Now(),
 		SystemPrompt: r.o.Prompt.System(prompt.Input{Hint: r.o.Hint(sub), Group: sub.Group, Lang: sub.Lang, Started: time.Now()})}
-	if s, err = r.o.Store.OpenSession(ctx, t.in.Fence, s); err != nil {
+	s, err := r.o.Store.OpenSession(ctx, t.in.Fence, s)
+	if err != nil {
 		return t.unstored(ctx, err)
 	}
 	t.system = s.SystemPrompt
@@ -90,14 +90,22 @@ func (r *Runner) hear(ctx context.Context, t *state) core.Reason {
 	return going
 }
 
-func (t *state) userMessage() *core.Message {
-	sub := t.row.Submission
-	m := t.message(core.RoleUser)
-	m.Content, m.Attachment = tool.Repair(sub.Text), sub.Attachments
+// Heard returns the message of a row that may be stored with its claim. false: the turn stores it itself, after the files
+// have come, or it was stored before.
+func Heard(row core.Admission) (core.Message, bool) {
+	if row.Resume || len(row.Submission.Attachments) > 0 {
+		return core.Message{}, false
+	}
+	return userMessage(row), true
+}
+
+func userMessage(row core.Admission) core.Message {
+	sub := row.Submission
+	m := core.Message{Admission: row.ID, Turn: row.Turn, Role: core.RoleUser, Content: tool.Repair(sub.Text), Attachment: sub.Attachments}
 	if api := prompt.APIText(sub); api != m.Content {
 		m.APIContent = api
 	}
-	return &m
+	return m
 }
 
 // resume finds the calls of the newest reply that have no result: those are what the loop begins with.

@@ -57,7 +57,7 @@ func newState(r *Runner, in Input, emit func(core.EventBody)) *state {
 	if row.Submission.Rich {
 		t.budget = newBudget(r.o.MaxCallsRich, r.o.MaxTime)
 	}
-	for _, key := range in.Conversation.Approved {
+	for _, key := range in.Claim.Conversation.Approved {
 		t.granted[key] = true
 	}
 	return t

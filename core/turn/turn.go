@@ -25,7 +25,6 @@ type Store interface {
 	Load(ctx context.Context, c core.ConversationID) ([]core.Message, error)
 	Append(ctx context.Context, f core.Fence, b core.Batch) ([]core.Message, error)
 	Calls(ctx context.Context, id core.AdmissionID) ([]core.Call, error)
-	Session(ctx context.Context, c core.ConversationID) (core.Session, error)
 	OpenSession(ctx context.Context, f core.Fence, s core.Session) (core.Session, error)
 	Edit(ctx context.Context, c core.ConversationID, fn func(*core.Conversation)) (core.Conversation, error)
 }
@@ -52,12 +51,11 @@ type Steered struct {
 
 // Input is what one turn needs. The funcs may be nil; they are called from the turn's goroutine and its tools'.
 type Input struct {
-	Claim        core.Claim
-	Fence        core.Fence
-	Conversation core.Conversation
-	Steer        func() []Steered  // rows offered to the running turn, in order
-	Active       func(what string) // a sign of life with what is being done, for people
-	Waiting      func(on bool)     // waiting for a person counts as activity
+	Claim   core.Claim
+	Fence   core.Fence
+	Steer   func() []Steered  // rows offered to the running turn, in order
+	Active  func(what string) // a sign of life with what is being done, for people
+	Waiting func(on bool)     // waiting for a person counts as activity
 }
 
 // Options configure a Runner. Zero numbers and durations mean their defaults.

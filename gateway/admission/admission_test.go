@@ -352,7 +352,7 @@ func TestQueueOperations(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := d.store.ClaimNext(t.Context(), l.Fence); err != nil {
+			if _, err := d.store.ClaimNext(t.Context(), l.Fence, nil); err != nil {
 				t.Fatal(err)
 			}
 			if err := op(d, ann, a.ID); !core.Is(err, core.Conflict) {

@@ -283,7 +283,7 @@ func (w *world) claim(c core.ConversationID) *turn {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	claim, err := w.s.ClaimNext(w.t.Context(), l.Fence)
+	claim, err := w.s.ClaimNext(w.t.Context(), l.Fence, nil)
 	if err != nil {
 		w.t.Fatal(err)
 	}

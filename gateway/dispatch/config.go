@@ -15,13 +15,12 @@ import (
 
 // Store is what dispatch needs of the store; a core.Store satisfies it.
 type Store interface {
-	ClaimNext(ctx context.Context, f core.Fence) (core.Claim, error)
+	ClaimNext(ctx context.Context, f core.Fence, open func(core.Admission) core.Opening) (core.Claim, error)
 	Settle(ctx context.Context, f core.Fence, id core.AdmissionID, s core.Settlement) (more bool, err error)
 	Orphan(ctx context.Context, alive func(core.Holder) bool) ([]core.Admission, error)
 	Cancel(ctx context.Context, c core.ConversationID, o core.Outcome, ids ...core.AdmissionID) ([]core.Admission, error)
 	Unsettled(ctx context.Context, c core.ConversationID) ([]core.Admission, error)
 	Pending(ctx context.Context) ([]core.Pending, error)
-	Conversation(ctx context.Context, id string, owner core.PrincipalID) (core.Conversation, error)
 }
 
 // Runner runs one turn; *turn.Runner is one. It never returns an error: a failed turn is an outcome. It calls emit in
@@ -32,7 +31,7 @@ type Runner interface {
 
 // Hub numbers and publishes news; *stream.Hub is one.
 type Hub interface {
-	Open(c core.ConversationID, a core.AdmissionID, t core.TurnID, base int64)
+	Open(c core.ConversationID, base int64, news ...core.Event)
 	Number(ctx context.Context, c core.ConversationID, a core.AdmissionID, t core.TurnID, b core.EventBody) (core.Event, error)
 	Publish(e core.Event)
 	Drop(e core.Event)

@@ -145,7 +145,7 @@ func (g *gateway) die(a core.Admission, write func(f core.Fence) core.Batch) {
 	ctx := g.t.Context()
 	l, err := g.store.Acquire(ctx, a.Conversation, "dead-turn", core.Holder{Host: "here/old-boot", Instance: "dead"}, 300*time.Second, nil)
 	if err == nil {
-		_, err = g.store.ClaimNext(ctx, l.Fence)
+		_, err = g.store.ClaimNext(ctx, l.Fence, nil)
 	}
 	if err == nil && write != nil {
 		_, err = g.store.Append(ctx, l.Fence, write(l.Fence))

@@ -74,9 +74,9 @@ func (s *stores) Settle(ctx context.Context, f core.Fence, id core.AdmissionID, 
 	return s.Store.Settle(ctx, f, id, v)
 }
 
-func (s *stores) ClaimNext(ctx context.Context, f core.Fence) (core.Claim, error) {
+func (s *stores) ClaimNext(ctx context.Context, f core.Fence, open func(core.Admission) core.Opening) (core.Claim, error) {
 	s.n.claim.Add(1)
-	return s.Store.ClaimNext(ctx, f)
+	return s.Store.ClaimNext(ctx, f, open)
 }
 
 func (s *stores) Renew(ctx context.Context, f core.Fence, ttl time.Duration) (core.Lease, error) {

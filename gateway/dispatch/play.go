@@ -22,7 +22,6 @@ type play struct {
 	live       *session.Live
 	claim      core.Claim
 	fence      core.Fence
-	conv       core.Conversation
 	began      time.Time
 
 	view    View
@@ -42,10 +41,9 @@ func (t *play) play() (released, more bool, err error) {
 	ctx, cancel := t.live.Turn(t.ctx, a.ID, t.fence.Turn)
 	defer cancel(nil)
 	t.view = t.d.cfg.Outlet.Open(t.views, t.claim, t.fence)
-	t.d.cfg.Hub.Open(a.Conversation, a.ID, t.fence.Turn, t.claim.Events)
 	detach := sync.OnceFunc(t.d.cfg.Hub.Attach(a.Conversation, t.view))
 	defer detach()
-	t.d.cfg.Hub.Emit(t.ctx, a.Conversation, a.ID, t.fence.Turn, core.EventBody{Type: core.MessageStart})
+	t.d.cfg.Hub.Open(a.Conversation, t.claim.Events, t.claim.News...)
 	end := t.run(ctx, cancel)
 	t.live.Close()
 	switch {

@@ -9,6 +9,7 @@ import (
 
 	"bellhop/core"
 	"bellhop/core/crash"
+	"bellhop/core/turn"
 
 	"github.com/oklog/ulid/v2"
 )
@@ -56,10 +57,6 @@ func (d *Dispatcher) visit(l lives, e *entry, s *slot) {
 func (d *Dispatcher) leased(ctx context.Context, l lives, e *entry, f core.Fence, v *visited) (released bool, err error) {
 	crash.Point(crash.AfterAcquire)
 	d.forgetTold(e.c)
-	conv, err := d.cfg.Store.Conversation(ctx, string(e.c), "")
-	if err != nil {
-		return false, err
-	}
 	if ctx.Err() != nil || !e.live.Claim() {
 		return false, context.Cause(ctx)
 	}
@@ -69,7 +66,7 @@ func (d *Dispatcher) leased(ctx context.Context, l lives, e *entry, f core.Fence
 		return false, err
 	}
 	crash.Point(crash.AfterClaim)
-	t := &play{d: d, views: l.views, ctx: ctx, live: e.live, claim: claim, fence: f, conv: conv, began: time.Now()}
+	t := &play{d: d, views: l.views, ctx: ctx, live: e.live, claim: claim, fence: f, began: time.Now()}
 	released, v.more, err = t.play()
 	return released, err
 }
@@ -104,7 +101,16 @@ func (d *Dispatcher) claim(ctx context.Context, e *entry, f core.Fence, v *visit
 func (d *Dispatcher) claimNext(ctx context.Context, f core.Fence) (core.Claim, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTime)
 	defer cancel()
-	return d.cfg.Store.ClaimNext(ctx, f)
+	return d.cfg.Store.ClaimNext(ctx, f, opening)
+}
+
+// opening is what is stored with the claim of a row: that its turn begins, and what was said.
+func opening(a core.Admission) core.Opening {
+	o := core.Opening{Events: []core.EventBody{{Type: core.MessageStart, Detail: string(a.RetryOf)}}}
+	if m, ok := turn.Heard(a); ok {
+		o.Messages = []core.Message{m}
+	}
+	return o
 }
 
 // readBack settles the unknown rows of c as far as the evidence goes. false: none was settled; at is when to come back.

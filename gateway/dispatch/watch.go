@@ -34,7 +34,7 @@ func (t *play) call(ctx context.Context, g *gate) (end ended) {
 			end = ended{ours: true, outcome: t.d.panicked(t.row(), p)}
 		}
 	}()
-	in := turn.Input{Claim: t.claim, Fence: t.fence, Conversation: t.conv, Steer: g.steer, Active: g.active, Waiting: g.waiting}
+	in := turn.Input{Claim: t.claim, Fence: t.fence, Steer: g.steer, Active: g.active, Waiting: g.waiting}
 	o, tail := t.d.cfg.Runner.Run(ctx, in, g.emit)
 	return ended{outcome: o, tail: tail}
 }

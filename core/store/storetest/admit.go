@@ -211,7 +211,7 @@ var admitTests = []test{
 func claimErr(k kit, c core.ConversationID) error {
 	k.Helper()
 	f := k.acquire(c, "probe")
-	_, err := k.ClaimNext(k.Context(), f)
+	_, err := k.ClaimNext(k.Context(), f, nil)
 	k.ok(k.Release(k.Context(), f))
 	return err
 }

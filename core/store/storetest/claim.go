@@ -14,7 +14,7 @@ var claimTests = []test{
 		var block int64
 		for i, a := range as {
 			f := k.acquire(c, core.TurnID("t"+string(rune('0'+i))))
-			claim := must(k.ClaimNext(k.Context(), f))(k)
+			claim := must(k.ClaimNext(k.Context(), f, nil))(k)
 			got := k.stored(a.ID)
 			k.equal(got, claim.Admission)
 			if got.Status != core.Started || got.Turn != f.Turn || got.Generation != f.Generation || got.Claimed.IsZero() {
@@ -26,12 +26,49 @@ var claimTests = []test{
 				k.Fatalf("block %d after %d", claim.Events, block)
 			}
 			block = claim.Events
-			_, err := k.ClaimNext(k.Context(), f)
+			_, err := k.ClaimNext(k.Context(), f, nil)
 			k.want(err, core.Busy)
 			more := must(k.Settle(k.Context(), f, a.ID, core.Settlement{Outcome: answered}))(k)
 			k.equal(more, i < len(as)-1)
 		}
 		k.want(claimErr(k, c), core.NotFound)
+	}},
+	{"the beginning is stored with the claim", func(k kit) {
+		a := k.queue(said("1", "hello"))
+		f := k.acquire(a.Conversation, "t")
+		opening := func(a core.Admission) core.Opening {
+			return core.Opening{Messages: []core.Message{{Role: core.RoleUser, Content: a.Submission.Text}},
+				Events: []core.EventBody{{Type: core.MessageStart}}}
+		}
+		claim := must(k.ClaimNext(k.Context(), f, opening))(k)
+		heard := must(k.Load(k.Context(), a.Conversation))(k)
+		if len(heard) != 1 || heard[0].Content != "hello" || heard[0].Admission != a.ID || heard[0].Turn != f.Turn {
+			k.Fatalf("%+v", heard)
+		}
+		k.equal(claim.Heard, heard)
+		news := must(k.Since(k.Context(), a.Conversation, 0, 10))(k)
+		if len(news) != 1 || news[0].Type != core.MessageStart || news[0].Seq != claim.Events || news[0].Turn != f.Turn {
+			k.Fatalf("%+v", news)
+		}
+		k.equal(claim.News, news)
+		k.equal(claim.Conversation, must(k.Conversation(k.Context(), string(a.Conversation), ""))(k))
+		k.equal(claim.Conversation.History, int64(1))
+		again := must(k.Append(k.Context(), f, core.Batch{Messages: []core.Message{{Role: core.RoleUser, Admission: a.ID, Content: "other"}}}))(k)
+		k.equal(again, heard)
+	}},
+	{"a claim brings the session row", func(k kit) {
+		as := k.queues(2)
+		f, claim := k.start(as[0].Conversation, "t1")
+		if claim.Opened != nil {
+			k.Fatalf("%+v", claim.Opened)
+		}
+		row := must(k.OpenSession(k.Context(), f, core.Session{ID: claim.Session, SystemPrompt: "be kind"}))(k)
+		must(k.Settle(k.Context(), f, as[0].ID, core.Settlement{Outcome: answered}))(k)
+		_, claim = k.start(as[1].Conversation, "t2")
+		if claim.Opened == nil {
+			k.Fatal("no session")
+		}
+		k.equal(*claim.Opened, row)
 	}},
 	{"a held head holds the queue", func(k kit) {
 		a := k.queue(part("1", "long"))
@@ -39,14 +76,14 @@ var claimTests = []test{
 		b.By = bob
 		k.queue(b)
 		f := k.acquire(a.Conversation, "t")
-		_, err := k.ClaimNext(k.Context(), f)
+		_, err := k.ClaimNext(k.Context(), f, nil)
 		k.want(err, core.Busy)
 		var wait *core.Wait
 		if !errors.As(err, &wait) || !wait.Until.Equal(a.HoldUntil) {
 			k.Fatalf("%v", err)
 		}
 		time.Sleep(time.Until(wait.Until))
-		k.equal(must(k.ClaimNext(k.Context(), f))(k).Admission.ID, a.ID)
+		k.equal(must(k.ClaimNext(k.Context(), f, nil))(k).Admission.ID, a.ID)
 	}},
 	{"an unknown head holds the queue", func(k kit) {
 		as := k.queues(2)

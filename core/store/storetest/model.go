@@ -105,7 +105,7 @@ func (m *model) claim(t *rapid.T) {
 	if !held {
 		t.Skip("no lease")
 	}
-	c, err := m.k.ClaimNext(m.k.Context(), f)
+	c, err := m.k.ClaimNext(m.k.Context(), f, nil)
 	if len(m.open[chat]) == 0 {
 		m.k.want(err, core.NotFound)
 		return
@@ -213,7 +213,7 @@ func (m *model) stale(t *rapid.T) {
 	f := rapid.SampledFrom(m.old).Draw(t, "fence")
 	_, err := m.k.Append(m.k.Context(), f, core.Batch{Messages: []core.Message{{Role: core.RoleUser, Content: "late"}}})
 	m.k.want(err, core.Stale)
-	_, err = m.k.ClaimNext(m.k.Context(), f)
+	_, err = m.k.ClaimNext(m.k.Context(), f, nil)
 	m.k.want(err, core.Stale)
 }
 

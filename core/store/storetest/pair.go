@@ -44,7 +44,7 @@ var pairTests = []struct {
 		l := must(b.Acquire(b.Context(), row.Conversation, "u", other, ttl, alive))(b)
 		fencedOut(a, f, c)
 		next := b.retry(row.ID, false)
-		claim := must(b.ClaimNext(b.Context(), l.Fence))(b)
+		claim := must(b.ClaimNext(b.Context(), l.Fence, nil))(b)
 		b.equal(claim.Admission.ID, next.ID)
 		fencedOut(a, f, c)
 		b.answer(l.Fence, claim)

@@ -149,7 +149,7 @@ func (k kit) acquire(c core.ConversationID, turn core.TurnID) core.Fence {
 func (k kit) start(c core.ConversationID, turn core.TurnID) (core.Fence, core.Claim) {
 	k.Helper()
 	f := k.acquire(c, turn)
-	return f, must(k.ClaimNext(k.Context(), f))(k)
+	return f, must(k.ClaimNext(k.Context(), f, nil))(k)
 }
 
 // answer settles a claim with an answer.
