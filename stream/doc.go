@@ -35,9 +35,23 @@
 // order of messages is the order of the text, also after messages vanished or could not be edited. After Finish without
 // error the messages of the answer are exactly Split(final).
 //
-// Native streams (drafts, streams whose message is the stream) have the same script and the same Finish. They differ in
-// painter.show alone: a frame that replaces the preview instead of an edit; so a platform can fall back to edits at any
-// time by showing the same views through Post and Edit.
+// # Drafts
+//
+// Where the Surface is a Drafter, ModeDraft shows what is under way as a draft instead of a message; script, pace and Finish
+// are the same, and only the last piece, the one that is not full, differs:
+//
+//	growing --frame: first at once, then at the interval, newest text--> draft --the same again after 20 s--> draft
+//	draft --its piece is full, or a tool begins--> message, for good; what follows is the next draft
+//	draft --End, no Finish within 0.1 s--> draft of all the text
+//	draft --Finish--> one message          draft --ErrNoDraft, or a failure for good--> a message that grows, as in ModeEdit
+//
+// A draft fades by itself and cannot be adopted, edited or deleted. So it is never what stands: text that ended at a tool
+// is posted at once, and is owed (Owes) until then. The end of a text is drawn late on purpose. A commit takes milliseconds,
+// and the message behind it may not overtake a draft that is on its way, or the draft would come back below it; so a draft
+// at once would show the last words no sooner and the message a round trip later. Only a commit that hangs is worth one.
+// A draft has no cursor, because platforms show that it grows, and has its Stop from the first frame, because a draft's
+// costs no call to take away. Before the first text there is none: that is what typing is for. Where a message is there
+// already, adopted from an earlier attempt or left by a retraction, it is edited.
 //
 // # Split
 //

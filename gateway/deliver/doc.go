@@ -17,7 +17,12 @@
 // mark follows. The price is that a process which dies exactly between commit and call repeats with the mark what never
 // arrived. The live message has one row from its first preview to its end; a retried turn adopts its messages.
 //
-// The budget. Each chat and each bot has a token bucket for everything: sends, edits, deletions, typing. Who waits is
+// Drafts. Where an adapter is a Drafter and the chat is no group, the modes draft and native show the growing answer without
+// a message, and so without a row: nothing is stored before the commit, which then is the record of the only creation, and
+// nothing is adopted after a crash. Every message has a draft id of its own. The calls are previews in the budget. A peer
+// that has no drafts gets edits from that call on; text before a tool that never became a message goes out before the answer.
+//
+// The budget. Each chat and each bot has a token bucket for everything: sends, edits, drafts, deletions, typing. Who waits is
 // served by priority (answers and questions, notices, previews, typing) and then by arrival; previews leave the last
 // token to answers and are put off rather than waited for, so that the newest text is shown when there is one again. A
 // refusal by the platform stops that chat, and only that, for as long as it says, and halves its rate for a minute.

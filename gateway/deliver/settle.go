@@ -35,8 +35,8 @@ func (v *View) Final(o core.Outcome) (core.Delivery, bool) {
 	return v.final(text, media), true
 }
 
-// final makes the row: the live message's own, if it has one. When nothing was shown and the call can be made right after
-// the commit, the row is born as being sent, so that the commit is the record of the attempt too.
+// final makes the row: the live message's own, if it has one. When there is no message yet and the call can be made right
+// after the commit, the row is born as being sent, so that the commit is the record of the attempt too.
 func (v *View) final(text string, media []core.Media) core.Delivery {
 	owes := v.paint != nil && v.paint.Owes()
 	v.mu.Lock()

@@ -46,7 +46,6 @@ type View struct {
 	asking  int
 	since   time.Time
 	typed   time.Time
-	first   time.Time // when something was shown first
 
 	// What the message that was changed last looks like: without the buttons that it was too young for.
 	seenRef, seenHash string
