@@ -44,7 +44,7 @@ type Limits struct {
 
 // Platform is how one adapter speaks.
 type Platform struct {
-	Mode            string // edit, buffer or off; draft and native fall back to edit
+	Mode            string // edit, draft or native (edit where there are no drafts), buffer, off
 	EditInterval    time.Duration
 	BufferThreshold int
 	Cursor          string
