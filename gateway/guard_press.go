@@ -7,6 +7,7 @@ import (
 	"bellhop/adapters"
 	"bellhop/core"
 	"bellhop/gateway/command"
+	"bellhop/stream/markup"
 )
 
 // guardPress takes buttons, and the platform's own stop control. Neither waits for a turn: what they stand for may be what
@@ -40,7 +41,7 @@ func (g *Gateway) press(ctx context.Context, a *Arrival, adm core.Admitted) {
 	a.Receipt.Answer = toast
 	if rest, ok := strings.CutPrefix(a.In.Data, "fate:"); ok {
 		id, _, _ := strings.Cut(rest, ":")
-		text := toast + " (" + a.By.Name + ")"
+		text := toast + " (" + markup.Escape(a.By.Name) + ")"
 		if err := g.cfg.Mouth.Replace(ctx, core.AdmissionID(id), "fate:", text); err != nil {
 			g.log.Warn("the buttons of a settled turn could not be removed", "admission", id, "err", err)
 		}

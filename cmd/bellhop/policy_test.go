@@ -43,13 +43,13 @@ adapters/media               -
 adapters/adaptertest         adapters
 adapters/telegram            adapters adapters/media stream/markup
 adapters/telegram/telegramtest  -
-gateway                      core core/crash adapters stream gateway/admission gateway/command gateway/ask gateway/session gateway/deliver
+gateway                      core core/crash adapters stream stream/markup gateway/admission gateway/command gateway/ask gateway/session gateway/deliver
 gateway/session              core
 gateway/admission            core core/crash gateway/session
 gateway/dispatch             core core/crash core/lease core/turn core/readback stream gateway/session
 gateway/deliver              core core/crash adapters stream stream/markup
 gateway/ask                  core core/crash
-gateway/command              core gateway/admission gateway/ask gateway/session stream
+gateway/command              core gateway/admission gateway/ask gateway/session stream stream/markup
 gateway/rpc                  core gateway/admission gateway/ask gateway/command gateway/session stream stream/markup gateway/rpc/jsonrpc
 gateway/rpc/jsonrpc          -
 gateway/rpc/rpctest          core gateway/admission gateway/ask gateway/command gateway/rpc gateway/session stream stream/markup

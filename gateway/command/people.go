@@ -56,7 +56,7 @@ func (t *Table) allowed(ctx context.Context) (Answer, error) {
 		case g.Admin:
 			role = " – admin"
 		}
-		fmt.Fprintf(&b, "- `%s` %s%s\n", g.Person, clip(g.Name, 40), role)
+		fmt.Fprintf(&b, "- `%s` %s%s\n", g.Person, named(g.Name), role)
 	}
 	if b.Len() == 0 {
 		return say("Nobody beside those in the configuration file.")
@@ -98,7 +98,7 @@ func (t *Table) letIn(ctx context.Context, code string) (Answer, error) {
 	if t.deps.Tell != nil {
 		t.deps.Tell(ctx, g, "You can talk to me now. `/help` lists what I can do.")
 	}
-	return say(fmt.Sprintf("%s (`%s`) may talk to me now.", clip(cmp.Or(g.Name, "They"), 40), g.Person))
+	return say(fmt.Sprintf("%s (`%s`) may talk to me now.", named(cmp.Or(g.Name, "They")), g.Person))
 }
 
 func (t *Table) strangers(ctx context.Context) (Answer, error) {
@@ -109,7 +109,7 @@ func (t *Table) strangers(ctx context.Context) (Answer, error) {
 	var b strings.Builder
 	for _, g := range grants {
 		if g.Code != "" && !g.Allowed {
-			fmt.Fprintf(&b, "- %s (`%s`): `/pair approve %s`\n", clip(cmp.Or(g.Name, "somebody"), 40), g.Person, g.Code)
+			fmt.Fprintf(&b, "- %s (`%s`): `/pair approve %s`\n", named(cmp.Or(g.Name, "somebody")), g.Person, g.Code)
 		}
 	}
 	if b.Len() == 0 {

@@ -170,7 +170,7 @@ func closed(q core.Question) string {
 	if who == "" {
 		return "Already answered."
 	}
-	return "Already answered by " + clip(who, 40) + "."
+	return "Already answered by " + named(who) + "."
 }
 
 // pressed answers a question by a button: a choice, or the number of one.

@@ -193,7 +193,7 @@ func (t *Table) help(_ context.Context, c Call) (Answer, error) {
 
 func (t *Table) start(_ context.Context, c Call) (Answer, error) {
 	hello := "Hello"
-	if name := clip(c.By.Name, 40); name != "" {
+	if name := named(c.By.Name); name != "" {
 		hello += ", " + name
 	}
 	return say(hello + ". Write to me as you would to a colleague; `/help` lists what else I can do.")

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"bellhop/core"
+	"bellhop/stream/markup"
 
 	"github.com/rivo/uniseg"
 )
@@ -70,6 +71,9 @@ func WordsFor(err error, ref string) Words {
 	w.Ref = ref
 	return w
 }
+
+// named is how a person is called in an answer: the name is theirs, and no markup.
+func named(name string) string { return markup.Escape(clip(name, 40)) }
 
 // clip returns at most n graphemes of s, with an ellipsis when something is missing.
 func clip(s string, n int) string {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"bellhop/core"
+	"bellhop/stream/markup"
 
 	"github.com/rivo/uniseg"
 )
@@ -31,7 +32,7 @@ func cardText(q core.Question, a core.Admission, away bool) string {
 		if who == "" {
 			who = string(a.By)
 		}
-		fmt.Fprintf(&b, "\nAsked for by %s (`%s`).\n", who, a.By)
+		fmt.Fprintf(&b, "\nAsked for by %s (`%s`).\n", markup.Escape(who), a.By)
 	}
 	b.WriteString("\n" + howTo(q))
 	if !q.Deadline.IsZero() && !q.Created.IsZero() {
@@ -81,7 +82,7 @@ func closedText(q core.Question) string {
 	switch q.State {
 	case core.QuestionAnswered:
 		word, mark := verdict(q)
-		fmt.Fprintf(&b, "%s **%s** – %s by %s at %s.\n", mark, q.Ask.Title, word, nameOfPerson(q), when)
+		fmt.Fprintf(&b, "%s **%s** – %s by %s at %s.\n", mark, q.Ask.Title, word, markup.Escape(nameOfPerson(q)), when)
 	case core.QuestionExpired:
 		fmt.Fprintf(&b, "⌛ **%s** – expired at %s, not run.\n", q.Ask.Title, when)
 	default:

@@ -119,6 +119,19 @@ func TestPlainFromTheOriginal(t *testing.T) { // C029
 	}
 }
 
+// C040: what people chose is shown as it is, and takes no part in the markup around it.
+func TestEscape(t *testing.T) {
+	for _, name := range []string{"`test", "*bold*", "_x_ and __y__", "[a](http://b.c)", "<b>&amp;", `back\slash`, "~~gone~~", "|", "a`b`c", "!>#", "日本 😀"} {
+		md := "**Run** – allowed by " + Escape(name) + ", then `this is code`"
+		if got, want := Plain(md), "Run – allowed by "+name+", then this is code"; got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+		if got := Telegram(md); !strings.HasSuffix(got, ", then <code>this is code</code>") || strings.Count(got, "<code>") != 1 || strings.Contains(got, "<a ") {
+			t.Errorf("%q takes part: %s", name, got)
+		}
+	}
+}
+
 func TestUTF16(t *testing.T) {
 	for s, want := range map[string]int{"": 0, "abc": 3, "é": 1, "日本": 2, "😀": 2, "👨‍👩‍👧‍👦": 11} {
 		if got := UTF16(s); got != want {
