@@ -65,6 +65,34 @@ func TestSplitCases(t *testing.T) {
 	}
 }
 
+// What has to be escaped for a platform is all visible, in order, whatever the cut goes through: C013 in its final form, C014
+// a backslash and what it escapes, C016 code, an entity and signs of HTML at the cut. Sizes are those of the platform.
+func TestSplitShowsEverything(t *testing.T) {
+	a := func(n int) string { return strings.Repeat("a", n) }
+	for md, pieces := range map[string]int{
+		strings.Repeat("!", 4096):                      1,
+		strings.Repeat(".", 4090):                      1,
+		strings.Repeat(`\-`, 5000):                     2,
+		"x" + strings.Repeat(`\-`, 5000):               2,
+		strings.Repeat("<", 5000):                      2,
+		a(4080) + "`" + strings.Repeat("b", 100) + "`": 2,
+		a(4093) + "&amp;b":                             1,
+		a(4093) + "<&>b":                               2,
+	} {
+		var shown strings.Builder
+		got := Split(md, 4096, markup.TelegramSize)
+		for _, p := range got {
+			if n := markup.TelegramSize(p); n > 4096 {
+				t.Errorf("%.20s: a piece of %d", md, n)
+			}
+			shown.WriteString(markup.Plain(p))
+		}
+		if len(got) != pieces || shown.String() != markup.Plain(md) {
+			t.Errorf("%.20s…: %d pieces, want %d; %d units shown of %d", md, len(got), pieces, markup.UTF16(shown.String()), markup.UTF16(markup.Plain(md)))
+		}
+	}
+}
+
 func equal(a, b []string) bool {
 	return len(a) == len(b) && strings.Join(a, "\x00") == strings.Join(b, "\x00")
 }
