@@ -110,7 +110,8 @@ func (r *rig) command(args ...string) *exec.Cmd {
 		r.t.Fatal(err)
 	}
 	c := exec.Command(self, append(args, "--config", r.config)...)
-	c.Env = append(os.Environ(), "BELLHOP_BE_MAIN=1", "HOME="+r.dir, "TMPDIR="+r.dir, "GORACE=halt_on_error=1")
+	c.Env = append(os.Environ(), "BELLHOP_BE_MAIN=1", "HOME="+r.dir, "TMPDIR="+r.dir, "GORACE=halt_on_error=1",
+		"TELEGRAM="+r.api, "TOKEN="+r.tg.Bot().Token)
 	return c
 }
 
