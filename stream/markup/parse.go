@@ -4,6 +4,8 @@ import (
 	"html"
 	"strings"
 	"sync"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
@@ -43,6 +45,14 @@ var markdown = sync.OnceValue(func() parser.Parser {
 func parse(md string) (ast.Node, []byte) {
 	src := []byte(md)
 	return markdown().Parse(text.NewReader(src)), src
+}
+
+// wordy reports whether md is one line of plain words that no parser would change: most short answers are, and parsing costs
+// more than all else that is done to them. It may be false for text that has no markup either.
+func wordy(md string) bool {
+	first, _ := utf8.DecodeRuneInString(md)
+	return unicode.IsLetter(first) && !strings.HasSuffix(md, " ") && utf8.ValidString(md) &&
+		!strings.ContainsAny(md, "\x00\t\n\r\\`*_[]<>&~|/@") && !strings.Contains(md, "www.")
 }
 
 // literal resolves backslash escapes and entities in a piece of source, in one pass, so that "\&amp;" stays "&amp;".

@@ -34,6 +34,10 @@ func TelegramSize(md string) int {
 }
 
 func telegramTo(s *sink, md string) {
+	if wordy(md) {
+		s.text(md)
+		return
+	}
 	n, src := parse(valid(md))
 	c := chat{sink: s, t: &telegram, src: src}
 	c.document(n)
