@@ -57,7 +57,7 @@ func (a *app) open(ctx context.Context, cfg config.Config, log *slog.Logger, lev
 	if err != nil {
 		return err
 	}
-	if err := writeAddress(cfg.Data, claim.listener.Addr().String()); err != nil {
+	if err := writeAddress(cfg.Data, reachable(claim.listener.Addr())); err != nil {
 		return err
 	}
 	return a.live(ctx, h, claim.listener, level, client)
@@ -139,7 +139,7 @@ func (a *app) live(ctx context.Context, h *house, l net.Listener, level *slog.Le
 
 // announce prints the ready line, and to a new owner the code, which goes to the terminal alone.
 func (a *app) announce(ctx context.Context, h *house, l net.Listener) {
-	url := fmt.Sprintf("http://%s/", l.Addr())
+	url := fmt.Sprintf("http://%s/", reachable(l.Addr()))
 	if h.cfg.Platforms.Web.Enabled {
 		url += "#k=" + h.auth.Mint(keyTTL)
 	}
@@ -155,6 +155,15 @@ func (a *app) announce(ctx context.Context, h *house, l net.Listener) {
 	if code != "" {
 		fmt.Fprintf(a.err, "To become the owner, send this code to the bot: %s\n", code)
 	}
+}
+
+// reachable is an address as programs of this machine can open it: what listens everywhere is this machine, too.
+func reachable(a net.Addr) string {
+	host, port, err := net.SplitHostPort(a.String())
+	if ip := net.ParseIP(host); err == nil && ip != nil && ip.IsUnspecified() {
+		return net.JoinHostPort("127.0.0.1", port)
+	}
+	return a.String()
 }
 
 // keyTTL is how long the link of the ready line works.
