@@ -154,6 +154,9 @@ type Limits struct {
 	GroupRate time.Duration // for groups
 	BotRate   time.Duration // over all chats
 	EditEvery time.Duration // least time between edits of a live message
+	// Of drafts in one chat, where they do not draw on the above.
+	DraftRate  time.Duration
+	DraftBurst int
 }
 
 // Optional capabilities, one method each.

@@ -117,6 +117,7 @@ type Compaction struct {
 // Stream is how an answer grows on the screen.
 type Stream struct {
 	EditInterval    time.Duration `yaml:"edit_interval"`
+	DraftInterval   time.Duration `yaml:"draft_interval"`
 	BufferThreshold int           `yaml:"buffer_threshold"`
 	Cursor          string        `yaml:"cursor"`
 	Mode            string        `yaml:"mode" enum:"edit,draft,native,buffer,off"`
@@ -211,7 +212,7 @@ func Default() Config {
 		Busy:       Busy{Mode: "queue", Cap: 32},
 		Lease:      Lease{TTL: 300 * time.Second, Renew: 60 * time.Second, Wait: 1800 * time.Second, Liveness: 15 * time.Minute},
 		Compaction: Compaction{0.5, 512000, 0.75, 0.2, 3, 20},
-		Stream:     Stream{EditInterval: time.Second, BufferThreshold: 40, Cursor: " ▉", Mode: "edit"},
+		Stream:     Stream{EditInterval: time.Second, DraftInterval: 300 * time.Millisecond, BufferThreshold: 40, Cursor: " ▉", Mode: "edit"},
 		Display:    Display{ToolProgress: "compact", Reasoning: "hidden", Interim: true, Cleanup: true, LongRunning: time.Minute},
 		Questions:  Questions{300 * time.Second, 300 * time.Second, 300 * time.Second, 120 * time.Second},
 		RPC:        RPC{Pool: 4, SlashTimeout: 45 * time.Second},

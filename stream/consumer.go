@@ -25,7 +25,8 @@ const (
 // ConsumerOptions say how one turn is painted; zero fields take the defaults.
 type ConsumerOptions struct {
 	Mode            Mode          // default edit
-	EditInterval    time.Duration // between edits, and between drafts; default 1 s
+	EditInterval    time.Duration // default 1 s
+	DraftInterval   time.Duration // default EditInterval
 	BufferThreshold int           // bytes; default 40; lets an edit go earlier where Unlimited
 	Unlimited       bool          // edits cost nothing here
 	Cursor          string        // "" shows none; drafts have none
@@ -49,6 +50,9 @@ func (o ConsumerOptions) defaults() ConsumerOptions {
 	}
 	if o.EditInterval <= 0 {
 		o.EditInterval = time.Second
+	}
+	if o.DraftInterval <= 0 {
+		o.DraftInterval = o.EditInterval
 	}
 	if o.BufferThreshold <= 0 {
 		o.BufferThreshold = 40

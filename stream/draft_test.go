@@ -178,6 +178,32 @@ func TestDraftCadence(t *testing.T) {
 		k.finish("**y**")
 		e.shows("", "**y**")
 	})
+	bubble("an interval of its own, until drafts are over", t, func(t *testing.T) {
+		e := newEasel(t, 4096)
+		e.fail = func(_ call, nth int) error {
+			if nth == 10 {
+				return ErrNoDraft
+			}
+			return nil
+		}
+		k := sketching(t, e, func(o *ConsumerOptions) { o.DraftInterval = 300 * time.Millisecond })
+		for range 100 {
+			k.say("x")
+			time.Sleep(100 * time.Millisecond)
+		}
+		log := e.log()
+		for i := 1; i < 9; i++ {
+			if gap := log[i].at - log[i-1].at; gap < 300*time.Millisecond || gap > 500*time.Millisecond {
+				t.Errorf("draft %d after %v", i, gap)
+			}
+		}
+		for i := 11; i < len(log); i++ {
+			if gap := log[i].at - log[i-1].at; log[i].method != "edit" || gap < time.Second {
+				t.Errorf("%s %d after %v", log[i].method, i, gap)
+			}
+		}
+		k.finish(strings.Repeat("x", 100))
+	})
 	bubble("earlier where calls cost nothing", t, func(t *testing.T) {
 		e := newEasel(t, 4096)
 		k := sketching(t, e, func(o *ConsumerOptions) { o.Unlimited, o.BufferThreshold = true, 10 })

@@ -113,6 +113,8 @@ func (p *painter) dueText(s *script, end time.Time) time.Time {
 		return time.Time{}
 	case !shown, p.o.Unlimited && len(b.text())-p.size >= p.o.BufferThreshold:
 		return now
+	case drafts:
+		return p.last.Add(p.o.DraftInterval)
 	}
 	return p.last.Add(p.o.EditInterval)
 }

@@ -147,6 +147,7 @@ func platformOf(c config.Config, own config.Common) deliver.Platform {
 	}
 	pick("stream.mode", func() { s.Mode = own.Stream.Mode })
 	pick("stream.edit_interval", func() { s.EditInterval = own.Stream.EditInterval })
+	pick("stream.draft_interval", func() { s.DraftInterval = own.Stream.DraftInterval })
 	pick("stream.buffer_threshold", func() { s.BufferThreshold = own.Stream.BufferThreshold })
 	pick("stream.cursor", func() { s.Cursor = own.Stream.Cursor })
 	pick("display.tool_progress", func() { d.ToolProgress = own.Display.ToolProgress })
@@ -155,8 +156,8 @@ func platformOf(c config.Config, own config.Common) deliver.Platform {
 	pick("display.cleanup", func() { d.Cleanup = own.Display.Cleanup })
 	rate := func(r config.Rate, burst int) deliver.Rate { return deliver.Rate{Every: r.Every(), Burst: burst} }
 	l := own.Limits
-	return deliver.Platform{Mode: s.Mode, EditInterval: s.EditInterval, BufferThreshold: s.BufferThreshold, Cursor: s.Cursor,
-		ToolProgress: d.ToolProgress, Reasoning: d.Reasoning, Interim: d.Interim, Cleanup: d.Cleanup,
+	return deliver.Platform{Mode: s.Mode, EditInterval: s.EditInterval, DraftInterval: s.DraftInterval,
+		BufferThreshold: s.BufferThreshold, Cursor: s.Cursor, ToolProgress: d.ToolProgress, Reasoning: d.Reasoning, Interim: d.Interim, Cleanup: d.Cleanup,
 		Limits: deliver.Limits{Off: l.Off, Chat: rate(l.Chat, l.Burst), Group: rate(l.Group, l.Group.N), Bot: rate(l.Bot, l.Bot.N)}}
 }
 

@@ -28,6 +28,7 @@ type channel struct {
 	limits  adapters.Limits
 	opts    Platform
 	budget  *budget
+	drafts  *budget // nil: drafts draw on budget
 	metrics Metrics
 	log     *slog.Logger
 
@@ -50,6 +51,9 @@ func newChannel(a adapters.Adapter, o Platform, m Metrics, log *slog.Logger) *ch
 	c := &channel{name: a.Name(), adapter: a, caps: adapters.CapsOf(a), limits: l, opts: o, metrics: m,
 		log: log.With("platform", a.Name()), off: map[lack]time.Time{}}
 	c.budget = newBudget(rates(o.Limits, l))
+	if l.DraftRate > 0 {
+		c.drafts = newBudget(draftRates(o.Limits, l))
+	}
 	return c
 }
 

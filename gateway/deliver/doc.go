@@ -19,7 +19,8 @@
 //
 // Drafts. Where an adapter is a Drafter and the chat is no group, the modes draft and native show the growing answer without
 // a message, and so without a row: nothing is stored before the commit, which then is the record of the only creation, and
-// nothing is adopted after a crash. Every message has a draft id of its own. The calls are previews in the budget. A peer
+// nothing is adopted after a crash. Every message has a draft id of its own. Where a platform counts drafts by
+// themselves they have a budget of their own, else they are previews; a refusal stops both. A peer
 // that has no drafts gets edits from that call on; text before a tool that never became a message goes out before the answer.
 //
 // The budget. Each chat and each bot has a token bucket for everything: sends, edits, drafts, deletions, typing. Who waits is

@@ -29,10 +29,48 @@ func (c *channel) canDraft(r core.Route) bool {
 	return c.caps.Drafter != nil && !r.Group && !c.lacks(r.Chat, lackDraft)
 }
 
+// draftRates are the allowance of drafts, as rates are that of everything else; for the whole bot none is known.
+func draftRates(o Limits, l adapters.Limits) (chat, group, bot Rate) {
+	if o.Off {
+		return Rate{}, Rate{}, Rate{}
+	}
+	chat = Rate{Every: l.DraftRate + l.DraftRate*3/100, Burst: l.DraftBurst}
+	return chat, chat, Rate{}
+}
+
+// nowDraft spends one draft if that is allowed at once and nothing was refused in the chat; otherwise it is a *later.
+func (c *channel) nowDraft(to adapters.Target) error {
+	if c.drafts == nil {
+		return c.now(to, forPreview)
+	}
+	if at := c.budget.refused(to.Chat); time.Now().Before(at) {
+		return &later{At: at}
+	}
+	if at, ok := c.drafts.try(to.Chat, to.Group, forNotice); !ok {
+		return &later{At: at}
+	}
+	return nil
+}
+
+// refused is until when the platform wants no calls to a chat.
+func (b *budget) refused(chat string) time.Time {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if c, ok := b.chats[chat]; ok {
+		return c.until
+	}
+	return time.Time{}
+}
+
+// draftNow shows a draft. It is called after nowDraft.
 func (c *channel) draftNow(ctx context.Context, to adapters.Target, id int64, m adapters.Outgoing) error {
 	ctx, cancel := context.WithTimeout(ctx, draftTime)
 	defer cancel()
-	return c.spent(ctx, to, "draft", func(ctx context.Context) error { return c.caps.Drafter.Draft(ctx, to, id, m) })
+	err := c.spent(ctx, to, "draft", func(ctx context.Context) error { return c.caps.Drafter.Draft(ctx, to, id, m) })
+	if c.drafts != nil && kindOf(err) == adapters.Limited {
+		c.drafts.cool(to.Chat, to.Group, retryAfter(err))
+	}
+	return err
 }
 
 // Draft shows the message under way before there is one, also while the commit of its whole text is pending. A peer that
@@ -47,7 +85,10 @@ func (s *surface) Draft(ctx context.Context, v stream.View) error {
 	case closed || !s.grace(ctx):
 		return stream.ErrSkip
 	}
-	if err := s.allow(ctx, false); err != nil {
+	if err := s.holds(ctx); err != nil {
+		return s.answer(err)
+	}
+	if err := s.c.nowDraft(s.target()); err != nil {
 		return s.answer(err)
 	}
 	err := s.fall(ctx, v, func(m adapters.Outgoing) error { return s.c.draftNow(ctx, s.target(), id, m) })

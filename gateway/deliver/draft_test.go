@@ -320,3 +320,65 @@ func TestRetriedTurnDraftsAnew(t *testing.T) {
 		wantTexts(t, p.platform, "1", "half an answer")
 	})
 }
+
+// Where drafts have an allowance of their own they come faster than edits may, stay inside what is reported for the
+// platform, and cost the message nothing.
+func TestDraftsHaveTheirOwnAllowance(t *testing.T) {
+	drafting(t, func(t *testing.T, w *world, p *drafter) {
+		c := w.turn("1")
+		for range 600 {
+			c.say("x")
+			time.Sleep(100 * time.Millisecond)
+		}
+		made := p.made("1", "draft")
+		if gap := made[1].at.Sub(made[0].at); gap != 300*time.Millisecond {
+			t.Errorf("the second draft after %v", gap)
+		}
+		for _, most := range []struct {
+			n    int
+			span time.Duration
+		}{{20, 5 * time.Second}, {40, 30 * time.Second}} {
+			for i := most.n; i < len(made); i++ {
+				if span := made[i].at.Sub(made[i-most.n].at); span < most.span {
+					t.Fatalf("%d drafts in %v", most.n+1, span)
+				}
+			}
+		}
+		want(t, "drafts in a minute", len(made) > 60, true)
+		for range 3 {
+			if err := w.m.channels["fake"].now(adapters.Target{Chat: "1"}, forFinal); err != nil {
+				t.Errorf("drafts cost messages: %v", err)
+			}
+		}
+		c.view.Abandon()
+	}, ownAllowance)
+}
+
+// A refusal of anything in the chat holds drafts up, too.
+func TestNoDraftIntoARefusal(t *testing.T) {
+	drafting(t, func(t *testing.T, w *world, p *drafter) {
+		until := time.Now().Add(7 * time.Second)
+		p.fail = func(c call) error {
+			if c.method == "send" && time.Now().Before(until) {
+				return &adapters.Error{Kind: adapters.Limited, Method: "send", Code: 429, RetryAfter: time.Until(until)}
+			}
+			return nil
+		}
+		w.say(core.Delivery{Route: core.Route{Platform: "fake", Chat: "1"}, Text: "notice"})
+		synctest.Wait()
+		c := w.turn("1")
+		c.say("one")
+		time.Sleep(10 * time.Second)
+		if made := p.made("1", "draft"); len(made) != 1 || made[0].at.Before(until) {
+			t.Errorf("drafts %+v", made)
+		}
+		c.answer("one")
+	}, ownAllowance)
+}
+
+func ownAllowance(c *Config, p *platform) {
+	p.limits.Text, p.limits.DraftRate, p.limits.DraftBurst = 4096, 1100*time.Millisecond, 13
+	o := c.Platforms[""]
+	o.DraftInterval = 300 * time.Millisecond
+	c.Platforms[""] = o
+}

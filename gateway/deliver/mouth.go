@@ -46,6 +46,7 @@ type Limits struct {
 type Platform struct {
 	Mode            string // edit, draft or native (edit where there are no drafts), buffer, off
 	EditInterval    time.Duration
+	DraftInterval   time.Duration // 0: as EditInterval
 	BufferThreshold int
 	Cursor          string
 	ToolProgress    string // off, compact, full

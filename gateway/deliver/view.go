@@ -83,11 +83,11 @@ func (v *View) adopt(d *core.Delivery) {
 func (v *View) options() stream.ConsumerOptions {
 	o, mode := v.c.opts, v.mode()
 	interval := cmp.Or(o.EditInterval, time.Second)
-	if v.c.limits.EditEvery > interval && mode != stream.ModeDraft && !o.Limits.Off {
+	if v.c.limits.EditEvery > interval && !o.Limits.Off {
 		interval = v.c.limits.EditEvery
 	}
 	stop := &core.Button{Label: "◼ Stop", Data: "stop:" + string(v.claim.Admission.ID)}
-	return stream.ConsumerOptions{Mode: mode, EditInterval: interval, BufferThreshold: o.BufferThreshold,
+	return stream.ConsumerOptions{Mode: mode, EditInterval: interval, DraftInterval: o.DraftInterval, BufferThreshold: o.BufferThreshold,
 		Unlimited: o.Limits.Off, Cursor: o.Cursor, StopButton: stop, StopAfter: stopAfter, ReplyTo: v.route.ReplyTo,
 		HideInterim: !o.Interim, Tools: stream.ToolDisplay{Off: o.ToolProgress == "off", Keep: !o.Cleanup}, Turn: v.fence.Turn,
 		OnPart: v.record, Adopt: v.row.Parts, Log: v.c.log}
