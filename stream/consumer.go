@@ -27,7 +27,7 @@ type ConsumerOptions struct {
 	Mode            Mode          // default edit
 	EditInterval    time.Duration // default 1 s
 	DraftInterval   time.Duration // default EditInterval
-	BufferThreshold int           // bytes; default 40; lets an edit go earlier where Unlimited
+	BufferThreshold int           // bytes; default 40; where Unlimited, so much that also doubles the message is shown earlier
 	Unlimited       bool          // edits cost nothing here
 	Cursor          string        // "" shows none; drafts have none
 	StopButton      *core.Button

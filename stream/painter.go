@@ -111,8 +111,8 @@ func (p *painter) dueText(s *script, end time.Time) time.Time {
 		return now
 	case !b.sealed && (p.quiet && p.block == b || !b.visible() && !shown):
 		return time.Time{}
-	case !shown, p.o.Unlimited && len(b.text())-p.size >= p.o.BufferThreshold:
-		return now
+	case !shown, p.o.Unlimited && len(b.text())-p.size >= max(p.o.BufferThreshold, p.size):
+		return now // an edit sends the whole text again: once it is long, the interval is soon enough
 	case drafts:
 		return p.last.Add(p.o.DraftInterval)
 	}

@@ -1,20 +1,58 @@
 package stream
 
-import "bellhop/core"
+import (
+	"time"
+
+	"bellhop/core"
+)
 
 // ring holds the newest max events. It grows as it fills, and overwrites the oldest when it is full.
 type ring struct {
 	max     int
-	buf     []core.Event
+	buf     []kept
 	head, n int
 }
 
+// kept is an event in the ring. What comes in hundreds are deltas that differ in number, time and text alone: they share
+// the rest, and take a quarter of the memory.
+type kept struct {
+	seq  int64
+	at   time.Time
+	text string
+	rest *core.Event
+}
+
+// smallRing is how many places a ring keeps while it is empty.
+const smallRing = 32
+
 func newRing(max int) *ring { return &ring{max: max} }
 
-func (r *ring) at(i int) *core.Event { return &r.buf[(r.head+i)%len(r.buf)] }
+func (k *kept) event() core.Event {
+	e := *k.rest
+	e.Seq, e.At, e.Text = k.seq, k.at, k.text
+	return e
+}
+
+func (r *ring) at(i int) *kept { return &r.buf[(r.head+i)%len(r.buf)] }
+
+// wrap makes e's entry; it shares with the newest one what is equal.
+func (r *ring) wrap(e core.Event) kept {
+	k := kept{seq: e.Seq, at: e.At, text: e.Text}
+	e.Seq, e.At, e.Text = 0, time.Time{}, ""
+	if r.n > 0 {
+		if last := r.at(r.n - 1).rest; *last == e {
+			k.rest = last
+			return k
+		}
+	}
+	rest := e // a variable of its own: e must not be moved to the heap for those that share
+	k.rest = &rest
+	return k
+}
 
 // push appends e. fell reports that the oldest had to go.
 func (r *ring) push(e core.Event) (old core.Event, fell bool) {
+	k := r.wrap(e)
 	if r.n == r.max {
 		old, _ = r.pop()
 		fell = true
@@ -23,14 +61,14 @@ func (r *ring) push(e core.Event) (old core.Event, fell bool) {
 		r.resize(min(max(8, 2*r.n), r.max))
 	}
 	r.n++
-	*r.at(r.n - 1) = e
+	*r.at(r.n - 1) = k
 	return old, fell
 }
 
 // insert is push at e's place by number.
 func (r *ring) insert(e core.Event) (old core.Event, fell bool) {
 	old, fell = r.push(e)
-	for i := r.n - 1; i > 0 && r.at(i-1).Seq > r.at(i).Seq; i-- {
+	for i := r.n - 1; i > 0 && r.at(i-1).seq > r.at(i).seq; i-- {
 		*r.at(i), *r.at(i - 1) = *r.at(i - 1), *r.at(i)
 	}
 	return old, fell
@@ -42,25 +80,31 @@ func (r *ring) pop() (e core.Event, ok bool) {
 		return e, false
 	}
 	p := r.at(0)
-	e, *p = *p, core.Event{}
+	e, *p = p.event(), kept{}
 	r.head = (r.head + 1) % len(r.buf)
 	r.n--
 	return e, true
 }
 
-// keep forgets what want refuses, and gives memory back.
-func (r *ring) keep(want func(core.Event) bool) {
-	kept := make([]core.Event, 0, 8)
+// keep forgets what want refuses, and gives back the memory of a ring that has grown.
+func (r *ring) keep(want func(core.EventType) bool) {
+	n := 0
 	for i := range r.n {
-		if e := *r.at(i); want(e) {
-			kept = append(kept, e)
+		if k := *r.at(i); want(k.rest.Type) {
+			*r.at(n) = k
+			n++
 		}
 	}
-	r.head, r.n, r.buf = 0, len(kept), kept[:cap(kept)]
+	for i := n; i < r.n; i++ {
+		*r.at(i) = kept{}
+	}
+	if r.n = n; len(r.buf) > smallRing && n <= smallRing {
+		r.resize(smallRing)
+	}
 }
 
 func (r *ring) resize(n int) {
-	buf := make([]core.Event, n)
+	buf := make([]kept, n)
 	for i := range r.n {
 		buf[i] = *r.at(i)
 	}

@@ -94,7 +94,7 @@ func (r *room) ready(now func() time.Time) (core.Event, bool) {
 		r.text.add(e)
 		r.text.lose(r.ring.insert(e))
 		if e.Type == core.MessageComplete {
-			r.ring.keep(func(e core.Event) bool { return e.Type.Durable() })
+			r.ring.keep(core.EventType.Durable)
 		}
 	}
 	return e, true

@@ -36,7 +36,7 @@ func (h *Hub) recent(r *room, seq int64) (es []core.Event, told func(int64) bool
 	t := &r.text
 	reset := t.lost > seq
 	for i := range r.ring.n {
-		e := *r.ring.at(i)
+		e := r.ring.at(i).event()
 		text := e.Type == core.MessageDelta || e.Type == core.MessageReset
 		if e.Seq <= seq || reset && text && e.Seq >= t.first {
 			continue
