@@ -67,7 +67,9 @@ type Question struct {
 
 // Questions keeps open questions.
 type Questions interface {
-	// Put stores a question. When the admission has an open question about the same call, that one comes back instead.
+	// Put stores a question. When the admission has an open question about the same call, that one comes back instead. So
+	// does one that has ended, when an earlier turn asked the same about the same call and died before it went on; not so
+	// a password or a secret, which were not written down.
 	Put(ctx context.Context, q Question) (Question, error)
 	// Answer ends an open question. Conflict: it is not open any more; the stored row comes back beside the error.
 	Answer(ctx context.Context, id QuestionID, answer string, by Principal) (Question, error)
@@ -78,4 +80,6 @@ type Questions interface {
 	Question(ctx context.Context, id QuestionID) (Question, error)
 	// Asking lists open questions of a conversation, or all when c is empty, oldest first.
 	Asking(ctx context.Context, c ConversationID) ([]Question, error)
+	// Ended lists questions that ended at or after since, oldest first.
+	Ended(ctx context.Context, since time.Time) ([]Question, error)
 }

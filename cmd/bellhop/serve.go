@@ -110,6 +110,9 @@ func (a *app) live(ctx context.Context, h *house, l net.Listener, level *slog.Le
 	stop, leave, done := signals(ctx, h.log, client == nil)
 	defer done()
 	st := newStages(context.WithoutCancel(ctx))
+	if err := h.mouth.TakeOver(ctx); err != nil {
+		return err
+	}
 	news := st.stage(h.hub.Run)
 	speak := st.stage(h.mouth.Run, h.ask.Run, func(ctx context.Context) error { return serveHTTP(ctx, l, h.handler(ctx)) })
 	turns := st.stage(h.dispatch.Run)

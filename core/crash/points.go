@@ -11,7 +11,9 @@ const (
 	MidStream      = "mid-stream"      // part of the answer was shown
 	BeforeRecord   = "before-record"   // the model asked for a tool, the call is not stored
 	AfterRecord    = "after-record"    // call recorded, not started
-	AfterAsk       = "after-ask"       // an approval is open
+	AfterAsk       = "after-ask"       // the call is known to need an approval, which is not asked yet
+	AfterQuestion  = "after-question"  // the approval is stored and told, nobody has answered
+	AfterAnswer    = "after-answer"    // the approval was given, the call not started
 	AfterStart     = "after-start"     // call started, committed; nothing executed yet
 	AfterEffect    = "after-effect"    // the tool ran, its result is not stored
 	AfterResult    = "after-result"    // result stored, no answer yet
@@ -27,6 +29,6 @@ const (
 // Points lists every kill point in order.
 var Points = []string{
 	BeforeAdmit, AfterAdmit, AfterAck, AfterAcquire, AfterClaim, AfterOpen, MidStream, BeforeRecord, AfterRecord,
-	AfterAsk, AfterStart, AfterEffect, AfterResult, BeforeSettle, AfterSettle, BeforeSend, AfterSend, AfterDelivered,
+	AfterAsk, AfterQuestion, AfterAnswer, AfterStart, AfterEffect, AfterResult, BeforeSettle, AfterSettle, BeforeSend, AfterSend, AfterDelivered,
 	BeforeReadback, AfterResolve,
 }

@@ -32,7 +32,7 @@ func question(c querier, op string, id core.QuestionID) (core.Question, error) {
 }
 
 // Put implements core.Questions. A continued turn that asks about its call again gets the question of the turn before,
-// with what is left of its time.
+// with what is left of its time, or with its answer.
 func (s *Store) Put(ctx context.Context, q core.Question) (out core.Question, err error) {
 	const op = "ask"
 	if q.ID == "" {
@@ -51,7 +51,7 @@ func (s *Store) Put(ctx context.Context, q core.Question) (out core.Question, er
 	}
 	err = s.write(ctx, op, unsynced, func(t *tx) error {
 		out = q
-		if same, found, err := t.asked(q); found || err != nil {
+		if same, found, err := t.asked(q, ask); found || err != nil {
 			out = same
 			return err
 		}
@@ -66,13 +66,22 @@ func (s *Store) Put(ctx context.Context, q core.Question) (out core.Question, er
 	return out, nil
 }
 
-// asked finds the open question about the same call of the same admission and makes it this turn's.
-func (t *tx) asked(q core.Question) (core.Question, bool, error) {
+// asked finds the question that q repeats and makes it this turn's: the open one about the same call, or, when an earlier
+// turn asked the same about it, one that has ended.
+func (t *tx) asked(q core.Question, ask string) (core.Question, bool, error) {
 	if q.Ask.Call == "" {
 		return q, false, nil
 	}
-	return one(t, scanQuestion, `UPDATE questions SET turn = ? WHERE conversation = ? AND state = 'open' AND admission = ? AND call = ?
-		RETURNING `+questionColumns, q.Turn, q.Conversation, q.Admission, q.Ask.Call)
+	same, found, err := one(t, scanQuestion, selectQuestions+` WHERE conversation = ? AND call = ? AND admission = ? AND (state = 'open'
+		OR state IN ('answered', 'expired') AND turn <> ? AND ask = ?) ORDER BY n DESC LIMIT 1`,
+		q.Conversation, q.Ask.Call, q.Admission, q.Turn, ask)
+	lost := same.State != core.QuestionOpen && (same.Ask.Kind == core.Sudo || same.Ask.Kind == core.Secret)
+	if err != nil || !found || lost {
+		return q, false, err
+	}
+	same.Turn = q.Turn
+	_, err = t.exec(`UPDATE questions SET turn = ? WHERE id = ?`, same.Turn, same.ID)
+	return same, true, err
 }
 
 // close ends one open question.
@@ -152,4 +161,9 @@ func (s *Store) Asking(ctx context.Context, c core.ConversationID) ([]core.Quest
 		return all(r, scanQuestion, selectQuestions+` WHERE state = 'open' ORDER BY n`)
 	}
 	return all(r, scanQuestion, selectQuestions+` WHERE conversation = ? AND state = 'open' ORDER BY n`, c)
+}
+
+// Ended implements core.Questions.
+func (s *Store) Ended(ctx context.Context, since time.Time) ([]core.Question, error) {
+	return all(s.read(ctx, "list ended questions"), scanQuestion, selectQuestions+` WHERE state <> 'open' AND answered >= ? ORDER BY n`, ms(since))
 }

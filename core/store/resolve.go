@@ -114,7 +114,7 @@ func (t *tx) evidence(a core.Admission, r core.Resolution, retry *core.Admission
 }
 
 // again admits the row that retries a, in a's place. The retried turn's live message waits for it, without a deadline,
-// and so do its open questions.
+// and so do its questions, open or ended: the row asks them again by asking the same.
 func (t *tx) again(a core.Admission, resume bool, now time.Time) (*core.Admission, error) {
 	next := core.Admission{ID: core.AdmissionID(newID()), Conversation: a.Conversation, Seq: a.Seq, Status: core.Queued,
 		By: a.By, Caps: a.Caps, Admin: a.Admin, Submission: a.Submission, RetryOf: a.ID, Resume: resume, Created: at(ms(now))}
@@ -129,7 +129,7 @@ func (t *tx) again(a core.Admission, resume bool, now time.Time) (*core.Admissio
 		WHERE admission = ? AND admission <> '' AND kind = 'preview' AND state IN ('live', 'owed', 'sending')`, a.ID); err != nil {
 		return nil, err
 	}
-	_, err = t.exec(`UPDATE questions SET admission = ? WHERE conversation = ? AND state = 'open' AND admission = ?`,
+	_, err = t.exec(`UPDATE questions SET admission = ? WHERE conversation = ? AND state <> 'dropped' AND admission = ?`,
 		next.ID, a.Conversation, a.ID)
 	return &next, err
 }

@@ -86,6 +86,7 @@ func (r *Runner) consult(ctx context.Context, t *state, c *call) core.Reason {
 		c.refuse(fateDenied, textExpired)
 	default:
 		r.answered(ctx, t, c, q)
+		crash.Point(crash.AfterAnswer)
 	}
 	return going
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"bellhop/core"
+	"bellhop/core/crash"
 
 	"github.com/oklog/ulid/v2"
 )
@@ -82,7 +83,7 @@ func New(q core.Questions, o Options) *Desk {
 // amounts to: an expired approval is "deny", an expired clarification or secret is "".
 //
 // When ctx ends first, its cause is returned. A turn that was stopped drops its question; on a shutdown or a lost lease
-// the row stays open for the turn that goes on, which is given the same row and the time that is left.
+// the row stays open for the turn that goes on, which is given the same row and the time that is left, or how it ended.
 func (d *Desk) Ask(ctx context.Context, q core.Question) (core.Question, error) {
 	asked := q
 	q, err := d.open(ctx, q)
@@ -91,10 +92,13 @@ func (d *Desk) Ask(ctx context.Context, q core.Question) (core.Question, error) 
 		return asked, d.abandon(ctx, asked)
 	case err != nil:
 		return asked, err
+	case q.State != core.QuestionOpen: // it was answered, or its time ran out, before this turn went on
+		return d.result(q), nil
 	}
 	w := d.join(q.ID)
 	defer d.leave(q.ID, w)
 	d.publish(ctx, q, request(q))
+	crash.Point(crash.AfterQuestion)
 	return d.wait(ctx, q, w)
 }
 

@@ -63,6 +63,7 @@ func (c *cards) take() (core.QuestionID, bool) {
 }
 
 func (c *cards) run(ctx context.Context) error {
+	c.catchUp(ctx)
 	for {
 		select {
 		case <-ctx.Done():
@@ -80,6 +81,20 @@ func (c *cards) run(ctx context.Context) error {
 				}
 			}
 		}
+	}
+}
+
+// recent is how far back cards are looked at whose question may have ended while nobody could say so.
+const recent = 24 * time.Hour
+
+// catchUp looks at the cards of the process before this one, which may have died between an answer and its card.
+func (c *cards) catchUp(ctx context.Context) {
+	ended, err := c.m.cfg.Turns.Ended(ctx, time.Now().Add(-recent))
+	if err != nil && ctx.Err() == nil {
+		c.m.log.Warn("the questions of before could not be looked at; their buttons may stay", "err", err)
+	}
+	for _, q := range ended {
+		c.look(q.ID)
 	}
 }
 

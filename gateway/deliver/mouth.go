@@ -27,6 +27,7 @@ type Leases interface {
 // Turns reads what a turn is about: what is asked in it, and where its answer goes.
 type Turns interface {
 	Question(ctx context.Context, id core.QuestionID) (core.Question, error)
+	Ended(ctx context.Context, since time.Time) ([]core.Question, error)
 	Admission(ctx context.Context, id core.AdmissionID) (core.Admission, error)
 }
 
@@ -87,6 +88,7 @@ type Mouth struct {
 	channels map[string]*channel // by adapter name
 	lanes    *lanes
 	kick     chan struct{} // rows may have become due
+	took     bool          // TakeOver was called
 	cards    *cards
 	pulse    *pulse
 

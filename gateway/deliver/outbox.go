@@ -19,15 +19,27 @@ const (
 	leastRest = 100 * time.Millisecond
 )
 
+// TakeOver takes what the process before this one owned and did not finish, so that it is sent first thing in Run. Call it
+// before anything new can be said: rows of this process would look the same. What is more than one look holds waits until
+// its time is over. It does nothing where others deliver, too.
+func (m *Mouth) TakeOver(ctx context.Context) error {
+	m.took = true
+	if !m.cfg.Alone {
+		return nil
+	}
+	_, err := m.takeDue(ctx, ownFor)
+	return err
+}
+
 // outbox sends rows as they become due. It sleeps until the next row's time, a kick, or lookEvery.
 func (m *Mouth) outbox(ctx context.Context) error {
-	horizon := time.Duration(0)
-	if m.cfg.Alone { // whoever owned rows is gone: only we deliver from this store
-		horizon = ownFor
+	if !m.took {
+		if err := m.TakeOver(ctx); err != nil && ctx.Err() == nil {
+			m.log.Warn("what was left over cannot be taken up yet; it is when its time comes", "err", err)
+		}
 	}
 	for {
-		full, next, err := m.due(ctx, horizon)
-		horizon = 0
+		full, next, err := m.due(ctx)
 		if ctx.Err() != nil {
 			return nil
 		}
@@ -53,29 +65,35 @@ func (m *Mouth) rest(ctx context.Context, next time.Time) bool {
 	return sleep(ctx, d, m.kick) == nil
 }
 
-// due takes due rows into their lanes. full: there may be more. next is when the next row will be due.
-func (m *Mouth) due(ctx context.Context, horizon time.Duration) (full bool, next time.Time, err error) {
+// due takes due rows into their lanes and starts those. full: there may be more. next is when the next row will be due.
+func (m *Mouth) due(ctx context.Context) (full bool, next time.Time, err error) {
+	full, err = m.takeDue(ctx, 0)
+	m.lanes.start(m)
+	if err != nil || full {
+		return full, next, err
+	}
+	next, err = m.cfg.Store.Next(ctx)
+	return false, next, err
+}
+
+// takeDue takes rows into their lanes that are due, or whose owner's time is over within the horizon.
+func (m *Mouth) takeDue(ctx context.Context, horizon time.Duration) (full bool, err error) {
 	now := time.Now()
 	rows, err := m.cfg.Store.Due(ctx, now.Add(horizon), ownFor-horizon, dueAtOnce) // ours until now+ownFor in any case
 	if err != nil {
-		return false, next, err
+		return false, err
 	}
 	for _, d := range rows {
 		if d.NotBefore.After(now) { // taken too early because of the horizon
 			d.State, d.LiveUntil = core.DeliveryOwed, time.Time{}
 			if err := m.save(ctx, d); err != nil {
-				return false, next, err
+				return false, err
 			}
 			continue
 		}
 		m.lanes.push(d)
 	}
-	m.lanes.start(m)
-	if len(rows) == dueAtOnce {
-		return true, next, nil
-	}
-	next, err = m.cfg.Store.Next(ctx)
-	return false, next, err
+	return len(rows) == dueAtOnce, nil
 }
 
 // lanes keep the order per target: one goroutine writes to a target at a time. Bounded by what Due hands out and by

@@ -67,6 +67,53 @@ var questionTests = []test{
 			k.Fatal("an answered question came back")
 		}
 	}},
+	{"a later turn gets the end of the question before", func(k kit) {
+		a := k.queue(said("1", "x"))
+		later := func(q core.Question, kind core.QuestionKind, title string) core.Question {
+			q.ID, q.Turn, q.State = "", q.Turn+"x", core.QuestionOpen
+			q.Ask.Kind, q.Ask.Title = kind, title
+			return must(k.Put(k.Context(), q))(k)
+		}
+		q := k.ask(a, "c1")
+		must(k.Answer(k.Context(), q.ID, "once", bob))(k)
+		other := later(q, q.Ask.Kind, "Something else?")
+		if other.ID == q.ID {
+			k.Fatal("another question got an answer that was not for it")
+		}
+		must(k.Drop(k.Context(), a.ID))(k)
+		same := later(q, q.Ask.Kind, q.Ask.Title)
+		if same.ID != q.ID || same.State != core.QuestionAnswered || same.Answer != "once" || same.By != bob.ID {
+			k.Fatalf("%+v", same)
+		}
+		if got := must(k.Put(k.Context(), core.Question{Conversation: q.Conversation, Admission: a.ID, Turn: same.Turn, Ask: q.Ask}))(k); got.ID == q.ID {
+			k.Fatal("one answer counted twice in one turn")
+		}
+		expired := k.ask(a, "c2")
+		time.Sleep(time.Hour)
+		must(k.Expire(k.Context(), time.Now()))(k)
+		if got := later(expired, expired.Ask.Kind, expired.Ask.Title); got.ID != expired.ID || got.State != core.QuestionExpired {
+			k.Fatalf("%+v", got)
+		}
+		secret := must(k.Put(k.Context(), core.Question{Conversation: q.Conversation, Admission: a.ID, Turn: "t", Ask: core.Ask{Kind: core.Secret, Call: "c3"}}))(k)
+		must(k.Answer(k.Context(), secret.ID, "(given)", bob))(k)
+		if got := later(secret, core.Secret, ""); got.ID == secret.ID {
+			k.Fatal("a secret that was not written down was handed on")
+		}
+	}},
+	{"ended ones are listed", func(k kit) {
+		a := k.queue(said("1", "x"))
+		q, open := k.ask(a, "c1"), k.ask(a, "c2")
+		begun := time.Now()
+		time.Sleep(time.Second)
+		must(k.Answer(k.Context(), q.ID, "once", bob))(k)
+		got := must(k.Ended(k.Context(), begun))(k)
+		if len(got) != 1 || got[0].ID != q.ID {
+			k.Fatalf("%+v, beside the open %s", got, open.ID)
+		}
+		if got := must(k.Ended(k.Context(), time.Now().Add(time.Second)))(k); len(got) != 0 {
+			k.Fatalf("%+v", got)
+		}
+	}},
 	{"expire", func(k kit) {
 		q := k.ask(k.queue(said("1", "x")), "c1")
 		if out := must(k.Expire(k.Context(), time.Now()))(k); len(out) != 0 {

@@ -78,3 +78,15 @@ func (s *Store) Asking(_ context.Context, c core.ConversationID) ([]core.Questio
 	}
 	return out, nil
 }
+
+func (s *Store) Ended(_ context.Context, since time.Time) ([]core.Question, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []core.Question
+	for _, q := range s.questions {
+		if q.State != core.QuestionOpen && !q.Answered.Before(since) {
+			out = append(out, *q)
+		}
+	}
+	return out, nil
+}

@@ -217,6 +217,7 @@ CREATE TABLE questions (
     answered     INTEGER NOT NULL
 );
 CREATE INDEX questions_open ON questions (state) WHERE state = 'open';
+CREATE INDEX questions_admission ON questions (conversation, admission);
 
 CREATE TABLE cursors (
     name  TEXT NOT NULL PRIMARY KEY,
