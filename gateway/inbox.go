@@ -106,12 +106,10 @@ func (b *inbox) admit(ctx context.Context, piece []Arrival, cur *core.Cursor, st
 	}
 	var admitted []core.Admitted
 	if len(entries) > 0 || cur != nil {
-		crash.Point(crash.BeforeAdmit)
 		var err error
 		if admitted, err = b.g.cfg.Desk.Admit(ctx, entries, cur); err != nil {
 			return err
 		}
-		crash.Point(crash.AfterAdmit)
 		b.g.metrics.Acked(b.name, time.Since(start))
 	}
 	crash.Point(crash.AfterAck)

@@ -17,6 +17,7 @@ import (
 	"bellhop/config"
 	"bellhop/gateway/rpc"
 	"bellhop/gateway/rpc/client"
+	"bellhop/gateway/rpc/jsonrpc"
 )
 
 func (a *app) chatCommand() *cobra.Command {
@@ -60,7 +61,10 @@ func (a *app) chat(ctx context.Context, o client.ChatOptions) error {
 	defer cancel()
 	presses := make(chan struct{})
 	o.Interrupt = presses
-	c := client.Open(client.WebSocket("ws://"+addressOf(cfg)+"/rpc", token), reachTime)
+	dial := func(ctx context.Context) (jsonrpc.Conn, error) { // a gateway that was started again may listen elsewhere
+		return client.WebSocket("ws://"+addressOf(cfg)+"/rpc", token)(ctx)
+	}
+	c := client.Open(dial, reachTime)
 	var wg sync.WaitGroup
 	wg.Go(func() { forward(ctx, interrupts, presses) })
 	err = client.Chat(ctx, c, o)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"bellhop/core"
+	"bellhop/core/crash"
 	"bellhop/gateway/session"
 
 	"github.com/oklog/ulid/v2"
@@ -67,10 +68,12 @@ func (d *Desk) Admit(ctx context.Context, entries []core.Entry, cur *core.Cursor
 		return nil, err
 	}
 	if len(b.in) > 0 || cur != nil {
+		crash.Point(crash.BeforeAdmit)
 		got, err := d.store.Admit(ctx, core.Intake{Entries: b.in, Cursor: cur})
 		if err != nil {
 			return nil, err
 		}
+		crash.Point(crash.AfterAdmit)
 		if err := d.landed(ctx, b, got); err != nil {
 			return nil, err
 		}

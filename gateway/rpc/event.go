@@ -23,6 +23,11 @@ type deltaPayload struct {
 	Rendered string `json:"rendered"` // HTML of complete text; empty in deltas, as a piece of Markdown has none
 }
 
+// startPayload tells whose turn goes on: after a crash the message that a client waits for is answered by another row.
+type startPayload struct {
+	RetryOf string `json:"retry_of,omitempty"`
+}
+
 type textPayload struct {
 	Text string `json:"text"`
 }
@@ -57,7 +62,9 @@ func (s *Server) payload(e core.Event) any {
 	switch e.Type {
 	case core.MessageDelta:
 		return deltaPayload{Text: e.Text}
-	case core.MessageStart, core.ReasoningReady:
+	case core.MessageStart:
+		return startPayload{e.Detail}
+	case core.ReasoningReady:
 		return map[string]any{}
 	case core.ThinkingDelta, core.ReasoningDelta, core.MessageReset:
 		return textPayload{e.Text}

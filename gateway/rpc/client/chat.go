@@ -3,6 +3,7 @@ package client
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -289,12 +290,26 @@ func (t *chat) stop(ctx context.Context) (gone bool, err error) {
 	return false, err
 }
 
-// on handles one event. over: the own turn has ended.
+// retryOf is the admission that a turn goes on for, "" for most.
+func retryOf(e Event) string {
+	var p struct {
+		Of string `json:"retry_of"`
+	}
+	if json.Unmarshal(e.Payload, &p) != nil {
+		return ""
+	}
+	return p.Of
+}
+
+// on handles one event. over: the own turn has ended. A turn that goes on for the own message becomes the own.
 func (t *chat) on(ctx context.Context, e Event) (err error, over bool) {
 	switch {
 	case e.Type == Offline:
 		t.paint.note("connection lost; trying again")
 		return nil, false
+	case e.Type == "message.start" && t.own != "" && retryOf(e) == t.own: // a crash lies between
+		t.own = e.Admission
+		t.paint.begin()
 	case e.Type == Online || e.Admission != t.own:
 		t.paint.beside(e)
 		return nil, false

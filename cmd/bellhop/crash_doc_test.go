@@ -1,0 +1,46 @@
+//go:build crashtest
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const matrixHead = `# What happens when the process dies
+
+Written by the test that does it: SIGKILL at the point, restart on the same data folder, then what a person sees, in a
+chat and at a client of the JSON-RPC door (the browser, the terminal). See ` + "`cmd/bellhop/crash_test.go`" + `; ` + "`make crash`" + ` runs it.
+At the door nothing is ever marked: a client asks again under its request id and catches up by number.
+
+| dies | door | with a tool | afterwards | effects of the tool |
+|---|---|---|---|---|
+`
+
+// TestKillMatrixIsPublished keeps docs/kill-matrix.md equal to the table that is tested; UPDATE=1 writes it.
+func TestKillMatrixIsPublished(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(matrixHead)
+	for _, w := range matrix {
+		tool, effects := "no", "–"
+		if w.tool {
+			tool, effects = "yes", fmt.Sprint(w.effects)
+		}
+		fmt.Fprintf(&b, "| %s | chat | %s | %s | %s |\n", w.point, tool, w.want, effects)
+		if !w.chat {
+			fmt.Fprintf(&b, "| %s | rpc | %s | %s | %s |\n", w.point, tool, w.atDoor(), effects)
+		}
+	}
+	file := filepath.Join("..", "..", "docs", "kill-matrix.md")
+	if os.Getenv("UPDATE") != "" {
+		if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := os.ReadFile(file); err != nil || string(got) != b.String() {
+		t.Errorf("docs/kill-matrix.md is not what is tested (%v); run with UPDATE=1", err)
+	}
+}
