@@ -83,8 +83,8 @@ func TestFaults(t *testing.T) {
 	tests := []struct{ name, text, want string }{
 		{"unknown key", "lisen: 1.2.3.4:5", "c.yaml:1:1: unknown key lisen (did you mean listen?)"},
 		{"nested unknown key", "busy:\n  mod: queue", "c.yaml:2:3: unknown key busy.mod (did you mean mode?)"},
-		{"wrong indent", "busy:\n  mode: queue\n cap: 3", "c.yaml:3:"},
-		{"tab", "busy:\n\tmode: queue", "c.yaml:2:"},
+		{"C172 wrong indent", "busy:\n  mode: queue\n cap: 3", "c.yaml:3:"},
+		{"C172 tab", "busy:\n\tmode: queue", "c.yaml:2:"},
 		{"duration", "lease: {ttl: 5 minutes}", "c.yaml:1:14: lease.ttl: \"5 minutes\" is not a duration"},
 		{"negative duration", "lease: {wait: -5s}", "is not a duration"},
 		{"enum", "busy: {mode: que}", "busy.mode: \"que\" is none of queue, steer, interrupt"},
@@ -128,6 +128,7 @@ func TestAllFaultsAtOnce(t *testing.T) {
 	}
 }
 
+// C174: an id is the same with and without quotes.
 func TestIdsKeepTheirDigits(t *testing.T) {
 	c := parse(t, `access: {allow: [1497549923779084388, "123456789", telegram:9], admins: [123456789]}`, env())
 	want := "1497549923779084388 123456789 telegram:9"

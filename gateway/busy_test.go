@@ -181,6 +181,7 @@ func TestPressesAndQuestions(t *testing.T) {
 	}
 }
 
+// C083: so many per minute, then silence; a person's word starts the count anew; bots are told of nothing.
 func TestBotsTalkingToEachOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := trusted
@@ -207,6 +208,7 @@ func TestBotsTalkingToEachOther(t *testing.T) {
 	})
 }
 
+// C084.
 func TestChatMoves(t *testing.T) {
 	w := newWorld(t, trusted)
 	defer w.close()

@@ -377,6 +377,7 @@ func TestNewCutsTheBatch(t *testing.T) {
 }
 
 // A person who is refused is logged once, whatever they send.
+// C174.
 func TestRefusalsAreLoggedOnce(t *testing.T) {
 	w := newWorld(t, trusted)
 	defer w.close()

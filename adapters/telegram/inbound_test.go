@@ -159,6 +159,7 @@ func TestTopicServiceMessageIsNoReply(t *testing.T) {
 	}
 }
 
+// C078 begins here; package prompt makes the context of it.
 func TestReplies(t *testing.T) {
 	for name, tt := range map[string]struct {
 		fields string

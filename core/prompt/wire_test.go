@@ -62,11 +62,11 @@ func TestWire(t *testing.T) {
 		alternate bool
 		want      string
 	}{
-		"killed before the second result": {rows: []core.Message{person("go"), model("", "t1", "t2"), result("t1", "one"), person("and?")},
+		"C131 killed before the second result": {rows: []core.Message{person("go"), model("", "t1", "t2"), result("t1", "one"), person("and?")},
 			want: "user go\nassistant +t1 +t2\ntool(t1) one\ntool(t2) " + unknownResult + "\nuser and?\n"},
 		"killed before any result": {rows: []core.Message{person("go"), model("", "t1")},
 			want: "user go\nassistant +t1\ntool(t1) " + unknownResult + "\n"},
-		"result whose call was trimmed": {rows: []core.Message{result("t9", "lost"), person("go on")},
+		"C132 result whose call was trimmed": {rows: []core.Message{result("t9", "lost"), person("go on")},
 			want: "user go on\n"},
 		"results in call order": {rows: []core.Message{person("go"), model("", "a", "b"), result("b", "B"), result("a", "A")},
 			want: "user go\nassistant +a +b\ntool(a) A\ntool(b) B\n"},

@@ -141,6 +141,7 @@ func TestBeats(t *testing.T) {
 	})
 }
 
+// C146.
 func TestClipKeepsRunesAndTellsTheTruth(t *testing.T) {
 	env := Env{CallID: "../../x y", Spill: filepath.Join(t.TempDir(), "spill")}
 	if SpillPath(env) != filepath.Join(env.Spill, "______x_y.txt") {
@@ -178,6 +179,7 @@ func TestClipWithoutAPlaceToSpill(t *testing.T) {
 	}
 }
 
+// C019.
 func TestShorten(t *testing.T) {
 	if got, want := Shorten(strings.Repeat("命", 87), 260), strings.Repeat("命", 86)+"…"; got != want {
 		t.Errorf("got %q", got)

@@ -110,7 +110,7 @@ func TestBlocksBetweenTools(t *testing.T) {
 
 func TestEmptyAnswers(t *testing.T) {
 	musing := parts(provider.Part{Reasoning: "I think the answer is 4"}, done)
-	t.Run("reasoning only is continued once", func(t *testing.T) {
+	t.Run("C134 reasoning only is continued once", func(t *testing.T) {
 		s := newStage(t, musing, says("4"))
 		o, _ := s.run(t.Context())
 		if o.Text != "4" || o.Reason != core.ReasonAnswered || s.models[0].calls() != 2 {
@@ -138,7 +138,7 @@ func TestEmptyAnswers(t *testing.T) {
 			t.Errorf("%+v", o)
 		}
 	})
-	t.Run("silence after a tool that spoke", func(t *testing.T) {
+	t.Run("C135 silence after a tool that spoke", func(t *testing.T) {
 		s := newStage(t, uses("speak", `{}`), parts(done))
 		o, _ := s.run(t.Context())
 		if o.Result != core.Completed || o.Reason != core.ReasonSilent || o.Text != "" || s.models[0].calls() != 2 {
@@ -153,6 +153,7 @@ func TestEmptyAnswers(t *testing.T) {
 	})
 }
 
+// C147.
 func TestLengthLimit(t *testing.T) {
 	t.Run("is continued", func(t *testing.T) {
 		s := newStage(t, ends(provider.FinishLength, text("One ")), ends(provider.FinishLength, text("two ")), says("three."))
@@ -184,6 +185,7 @@ func TestLengthLimit(t *testing.T) {
 	})
 }
 
+// C143.
 func TestRepeatsHalt(t *testing.T) {
 	same := func() scene { return uses("look", `{"path":"x"}`) }
 	t.Run("five times the same", func(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 )
 
 // Each kind of failure: how often the model is asked, whether a second one is, and how the turn ends without one.
+// C141: what goes to the next model, as a request of its own, and what does not.
 func TestRetryTable(t *testing.T) {
 	for kind, want := range map[provider.ErrorKind]struct {
 		calls  int
@@ -156,7 +157,7 @@ func TestFenceIsClosed(t *testing.T) {
 	}
 }
 
-// The endpoint cannot stream: its error text is nobody's answer.
+// C140. The endpoint cannot stream: its error text is nobody's answer.
 func TestNoStreaming(t *testing.T) {
 	s := newStage(t, fails(provider.NoStream, text("unknown does not support streaming")), uses("look", `{}`), says("real"))
 	o, _ := s.run(t.Context())
@@ -214,6 +215,7 @@ func TestSilence(t *testing.T) {
 	})
 }
 
+// C144: no call is repeated that cannot succeed; the person is told.
 func TestOverflow(t *testing.T) {
 	t.Run("known before", func(t *testing.T) {
 		s := newStage(t, says("x"))

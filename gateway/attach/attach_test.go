@@ -183,6 +183,7 @@ func TestRetries(t *testing.T) {
 	})
 }
 
+// C080: no turn with empty content; what was written beside the file is still answered.
 func TestPermanentFailures(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		long := func(context.Context, int) (io.ReadCloser, error) {
