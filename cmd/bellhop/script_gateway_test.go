@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/coder/websocket"
@@ -35,7 +36,10 @@ var gatewayVerbs = map[string]verb{
 		s.gateway = s.rig.start(args...)
 		return nil
 	},
-	"kill-9":    (*story).killHard,
+	"kill-9": (*story).killHard,
+	"hangup": func(s *story, _ *testscript.TestScript, _ []string) error {
+		return s.gateway.cmd.Process.Signal(syscall.SIGHUP)
+	},
 	"code":      (*story).exitedWith,
 	"appears":   (*story).appears,
 	"quiet":     (*story).quiet,

@@ -91,7 +91,7 @@ func told(r *providertest.Request) string {
 
 func whole(r *providertest.Request) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "system: %s\n", r.System)
+	fmt.Fprintf(&b, "model: %s\nsystem: %s\n", r.Model, r.System)
 	for _, m := range r.Messages {
 		fmt.Fprintf(&b, "%s: %s\n", m.Role, m.Text)
 		for _, c := range m.Calls {

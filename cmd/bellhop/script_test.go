@@ -21,7 +21,7 @@ import (
 //	config KEY: VALUE          replace a top-level line of bellhop.yaml, or add it
 //	start                      the gateway, until it is ready
 //	terminate                  the gateway, which must end with code 0; restart also starts it again
-//	kill-9                     the gateway
+//	kill-9, hangup             the gateway; hangup makes it read its configuration again
 //	bellhop ARG...             a command of the program; ! for one that fails; <FILE is its standard input
 //	code N                     the exit code of the last bellhop
 //	quiet                      until nothing runs, waits or is owed
