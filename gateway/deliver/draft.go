@@ -110,3 +110,21 @@ func (s *surface) drew(shown bool) {
 		s.sketch.id++
 	}
 }
+
+// linger lets a draft show the whole text while its message waits for the budget. It reports whether the call is paid for
+// and recorded in d.
+func (v *View) linger(ctx context.Context, d *core.Delivery) bool {
+	v.mu.Lock()
+	shown, to := v.sketch.shown, targetOf(v.route)
+	v.mu.Unlock()
+	if !shown || d.Text == "" || v.c.wait(ctx, to, forFinal, patience) != nil {
+		return false
+	}
+	row := *d
+	row.State, row.Parts, row.LiveUntil = core.DeliverySending, []core.Part{{Sent: 1}}, time.Now().Add(ownFor)
+	if err := v.m.save(ctx, row); err != nil {
+		return false // the outbox says so, too
+	}
+	*d = row
+	return true
+}

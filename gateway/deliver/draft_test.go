@@ -56,6 +56,13 @@ func (d *drafter) draft(chat string) string {
 	return d.drafts[chat]
 }
 
+// watch sets what is asked of every call from now on.
+func (d *drafter) watch(fail func(call) error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.fail = fail
+}
+
 // drafting runs fn in a bubble with a world whose platform has drafts.
 func drafting(t *testing.T, fn func(t *testing.T, w *world, p *drafter), opts ...option) {
 	t.Helper()
@@ -91,7 +98,7 @@ func TestDraftThenOneMessage(t *testing.T) {
 			want(t, "rows while it grows", len(c.rows()), 0)
 			want(t, "draft", strings.HasPrefix(p.draft("1"), "word word"), true)
 			want(t, "typing beside a draft", len(p.made("1", "typing")), 0)
-			p.fail = func(a call) error {
+			p.watch(func(a call) error {
 				if a.method == "send" {
 					r := c.rows()
 					if len(r) != 1 || r[0].State != core.DeliverySending || !pending(r[0].Parts) {
@@ -99,7 +106,7 @@ func TestDraftThenOneMessage(t *testing.T) {
 					}
 				}
 				return nil
-			}
+			})
 			before := time.Now()
 			d := c.answer(strings.TrimSpace(c.text))
 			want(t, "time to the message", time.Since(before), 0)
@@ -381,4 +388,32 @@ func ownAllowance(c *Config, p *platform) {
 	o := c.Platforms[""]
 	o.DraftInterval = 300 * time.Millisecond
 	c.Platforms[""] = o
+}
+
+// When the message has to wait for the budget, the draft has all of the text meanwhile.
+func TestDraftShowsTheEndWhileTheMessageWaits(t *testing.T) {
+	drafting(t, func(t *testing.T, w *world, p *drafter) {
+		c := w.turn("1")
+		c.say("one ")
+		time.Sleep(time.Second)
+		to := adapters.Target{Chat: "1"}
+		for w.m.channels["fake"].now(to, forFinal) == nil {
+			continue
+		}
+		draft := ""
+		p.watch(func(a call) error {
+			if a.method == "send" {
+				draft = p.drafts["1"]
+				if r := c.rows(); len(r) != 1 || r[0].State != core.DeliverySending || !pending(r[0].Parts) {
+					t.Errorf("stored before the send: %+v", r)
+				}
+			}
+			return nil
+		})
+		d := c.answer("one two three")
+		want(t, "draft until the message came", draft, "one two three")
+		wantTexts(t, p.platform, "1", "one two three")
+		want(t, "state", d.State, core.DeliveryDelivered)
+		want(t, "sent", d.Parts[0].Sent, 1)
+	}, ownAllowance)
 }

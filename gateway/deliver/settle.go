@@ -72,6 +72,9 @@ func (v *View) Settled(ctx context.Context, d core.Delivery) error {
 	held, marked, unsure := v.held, v.marked, v.lost
 	v.mu.Unlock()
 	if held || unsure {
+		if held && !marked {
+			marked = v.linger(ctx, &d)
+		}
 		v.stop()
 		return v.hand(ctx, d, marked)
 	}
