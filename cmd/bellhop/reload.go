@@ -18,33 +18,36 @@ func (a *app) reload(ctx context.Context, h *house, level *slog.LevelVar) error 
 	hup := make(chan os.Signal, 1)
 	signal.Notify(hup, syscall.SIGHUP)
 	defer signal.Stop(hup)
+	have := h.cfg // others read the house's own at any time
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-hup:
-			a.reloadOnce(h, level)
+			have = a.reloadOnce(h, have, level)
 		}
 	}
 }
 
 const reloadProblem = "reload"
 
-func (a *app) reloadOnce(h *house, level *slog.LevelVar) {
+// reloadOnce returns the configuration in force afterwards.
+func (a *app) reloadOnce(h *house, have config.Config, level *slog.LevelVar) config.Config {
 	next, err := a.load()
 	if err != nil {
 		h.problems.Raise(problem.Problem{ID: reloadProblem, Text: "reload failed, the old configuration stays: " + err.Error(),
 			Remedy: "bellhop config check names every fault; then send SIGHUP again"})
-		return
+		return have
 	}
 	h.problems.Clear(reloadProblem)
 	setLevel(level, next.Log.Level)
 	h.access.Reload(accessConfig(next))
-	for _, section := range restartSections(h.cfg, next) {
+	for _, section := range restartSections(have, next) {
 		h.log.Warn("this section has changed and takes effect at the next start", "section", section)
 	}
-	h.cfg.Access, h.cfg.Log = next.Access, next.Log
+	have.Access, have.Log = next.Access, next.Log
 	h.log.Info("configuration reloaded")
+	return have
 }
 
 // restartSections names the sections that differ and cannot change while the gateway runs.
