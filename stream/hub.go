@@ -17,7 +17,7 @@ type Listener interface{ On(e core.Event) }
 
 // HubOptions bound a Hub; zero fields take the defaults.
 type HubOptions struct {
-	Ring          int // events kept per conversation; default 512
+	Ring          int // events kept per conversation; default 256
 	Conversations int // idle conversations kept; default 1024
 	Log           *slog.Logger
 }
@@ -40,7 +40,7 @@ type watch struct{ Listener }
 // NewHub makes a hub over the event log. Run must be called for durable events to be recorded.
 func NewHub(log core.Events, o HubOptions) *Hub {
 	if o.Ring <= 0 {
-		o.Ring = 512
+		o.Ring = 256
 	}
 	if o.Conversations <= 0 {
 		o.Conversations = 1024

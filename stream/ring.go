@@ -14,10 +14,10 @@ type ring struct {
 }
 
 // kept is an event in the ring. What comes in hundreds are deltas that differ in number, time and text alone: they share
-// the rest, and take a quarter of the memory.
+// the rest, and take a sixth of the memory.
 type kept struct {
 	seq  int64
-	at   time.Time
+	at   int64 // in unix nanoseconds
 	text string
 	rest *core.Event
 }
@@ -29,7 +29,7 @@ func newRing(max int) *ring { return &ring{max: max} }
 
 func (k *kept) event() core.Event {
 	e := *k.rest
-	e.Seq, e.At, e.Text = k.seq, k.at, k.text
+	e.Seq, e.At, e.Text = k.seq, time.Unix(0, k.at), k.text
 	return e
 }
 
@@ -37,7 +37,7 @@ func (r *ring) at(i int) *kept { return &r.buf[(r.head+i)%len(r.buf)] }
 
 // wrap makes e's entry; it shares with the newest one what is equal.
 func (r *ring) wrap(e core.Event) kept {
-	k := kept{seq: e.Seq, at: e.At, text: e.Text}
+	k := kept{seq: e.Seq, at: e.At.UnixNano(), text: e.Text}
 	e.Seq, e.At, e.Text = 0, time.Time{}, ""
 	if r.n > 0 {
 		if last := r.at(r.n - 1).rest; *last == e {
