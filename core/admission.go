@@ -97,6 +97,10 @@ type Admissions interface {
 	// not use the store. NotFound: the queue is empty. Busy: the head is started, unknown or held; the error is a *Wait
 	// when it says until when. Stale: the fence was superseded.
 	ClaimNext(ctx context.Context, f Fence, open func(Admission) Opening) (Claim, error)
+	// Start acquires the lease of c as Leases.Acquire does, and claims the head as ClaimNext does when it may start, in one
+	// write. The claim is nil when there is nothing to claim now; ClaimNext says why.
+	Start(ctx context.Context, c ConversationID, t TurnID, h Holder, ttl time.Duration, alive func(Holder) bool,
+		open func(Admission) Opening) (Lease, *Claim, error)
 	// Settle ends a started row: outcome, transcript tail, event rows and deliveries in one synced commit, and releases
 	// the lease. more reports whether rows are still queued. Stale: the fence was superseded, nothing was written.
 	Settle(ctx context.Context, f Fence, id AdmissionID, s Settlement) (more bool, err error)

@@ -38,7 +38,12 @@ type Options struct {
 type Keeper struct {
 	leases core.Leases
 	o      Options
+	ask    Ask
 }
+
+// Ask asks the store for a lease once, as core.Leases.Acquire does.
+type Ask func(ctx context.Context, c core.ConversationID, t core.TurnID, h core.Holder, ttl time.Duration,
+	alive func(core.Holder) bool) (core.Lease, error)
 
 // New returns a Keeper on s.
 func New(s core.Leases, o Options) *Keeper {
@@ -57,7 +62,14 @@ func New(s core.Leases, o Options) *Keeper {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Keeper{leases: s, o: o}
+	return &Keeper{leases: s, o: o, ask: s.Acquire}
+}
+
+// Asking returns a Keeper that acquires through ask, which may do more with the lease in the same transaction.
+func (k *Keeper) Asking(ask Ask) *Keeper {
+	c := *k
+	c.ask = ask
+	return &c
 }
 
 // OnWait returns a Keeper that tells f instead of Options.OnWait.
@@ -131,7 +143,7 @@ func (k *Keeper) acquire(ctx context.Context, c core.ConversationID, t core.Turn
 			return grant{}, context.Cause(ctx)
 		}
 		asked := time.Now()
-		l, err := k.ask(ctx, c, t, h)
+		l, err := k.try(ctx, c, t, h)
 		if err == nil {
 			return grant{fence: l.Fence, asked: asked}, nil
 		}
@@ -153,10 +165,10 @@ func (k *Keeper) acquire(ctx context.Context, c core.ConversationID, t core.Turn
 	}
 }
 
-func (k *Keeper) ask(ctx context.Context, c core.ConversationID, t core.TurnID, h core.Holder) (core.Lease, error) {
+func (k *Keeper) try(ctx context.Context, c core.ConversationID, t core.TurnID, h core.Holder) (core.Lease, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), grantTime)
 	defer cancel()
-	return k.leases.Acquire(ctx, c, t, h, k.o.TTL, k.o.Alive)
+	return k.ask(ctx, c, t, h, k.o.TTL, k.o.Alive)
 }
 
 func (k *Keeper) tell(c core.ConversationID, err error) {

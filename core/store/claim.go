@@ -11,27 +11,52 @@ import (
 func (s *Store) ClaimNext(ctx context.Context, f core.Fence, open func(core.Admission) core.Opening) (c core.Claim, err error) {
 	const op = "claim"
 	err = s.write(ctx, op, unsynced, func(t *tx) error {
-		c = core.Claim{}
 		now := s.now()
 		if err := t.fenced(op, f, now); err != nil {
 			return err
 		}
-		if c.Admission, err = t.head(f.Conversation, now); err != nil {
-			return err
-		}
-		var o core.Opening
-		if open != nil {
-			o = open(c.Admission)
-		}
-		if err := t.begin(&c, f, len(o.Messages), now); err != nil {
-			return err
-		}
-		return t.open(&c, f, o, now)
+		c, err = t.claim(f, open, now)
+		return err
 	})
 	if err != nil {
 		return core.Claim{}, err
 	}
 	return c, nil
+}
+
+// Start implements core.Admissions.
+func (s *Store) Start(ctx context.Context, c core.ConversationID, turn core.TurnID, h core.Holder, ttl time.Duration,
+	alive func(core.Holder) bool, open func(core.Admission) core.Opening) (core.Lease, *core.Claim, error) {
+	var claim *core.Claim
+	l, err := s.acquire(ctx, c, turn, h, ttl, alive, func(t *tx, f core.Fence, now time.Time) error {
+		got, err := t.claim(f, open, now)
+		switch {
+		case err == nil:
+			claim = &got
+		case core.Is(err, core.NotFound), core.Is(err, core.Busy): // found out before anything was written
+			err = nil
+		}
+		return err
+	})
+	if err != nil {
+		return core.Lease{}, nil, err
+	}
+	return l, claim, nil
+}
+
+// claim starts the head of the queue under a fence that holds.
+func (t *tx) claim(f core.Fence, open func(core.Admission) core.Opening, now time.Time) (c core.Claim, err error) {
+	if c.Admission, err = t.head(f.Conversation, now); err != nil {
+		return c, err
+	}
+	var o core.Opening
+	if open != nil {
+		o = open(c.Admission)
+	}
+	if err := t.begin(&c, f, len(o.Messages), now); err != nil {
+		return c, err
+	}
+	return c, t.open(&c, f, o, now)
 }
 
 // head returns the oldest row of the conversation's queue when it may start now.

@@ -14,7 +14,7 @@
 // too. What is not synced survives the death of the process, but perhaps not a power cut:
 //
 //	synced                                                    not synced
-//	Admit, Settle, Resolve, Cancel, Amend, Move               Acquire, Renew, Release, ClaimNext, Orphan, Unhold
+//	Admit, Settle, Resolve, Cancel, Amend, Move               Acquire, Start, Renew, Release, ClaimNext, Orphan, Unhold
 //	Append with Sync                                          Append without, OpenSession
 //	Put of deliveries that are not live                       Put of live ones, Save, Due
 //	Answer                                                    Put, Expire, Drop of questions

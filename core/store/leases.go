@@ -24,6 +24,12 @@ func scanLease(r scanner) (l core.Lease, err error) {
 // Acquire implements core.Leases.
 func (s *Store) Acquire(ctx context.Context, c core.ConversationID, turn core.TurnID, h core.Holder, ttl time.Duration,
 	alive func(core.Holder) bool) (core.Lease, error) {
+	return s.acquire(ctx, c, turn, h, ttl, alive, nil)
+}
+
+// acquire takes the lease and then, in the same transaction, calls then, which may be nil.
+func (s *Store) acquire(ctx context.Context, c core.ConversationID, turn core.TurnID, h core.Holder, ttl time.Duration,
+	alive func(core.Holder) bool, then func(t *tx, f core.Fence, now time.Time) error) (core.Lease, error) {
 	const op = "acquire lease"
 	if ttl < time.Millisecond {
 		return core.Lease{}, core.Errorf(op, core.Invalid, "a lease of %v", ttl)
@@ -34,19 +40,13 @@ func (s *Store) Acquire(ctx context.Context, c core.ConversationID, turn core.Tu
 	}
 	l := core.Lease{Fence: core.Fence{Conversation: c, Token: rand.Text(), Turn: turn}, Holder: h, TTL: ttl}
 	var held *core.Held
-	err = s.write(ctx, op, unsynced, func(t *tx) error {
+	err = s.write(ctx, op, unsynced, func(t *tx) (err error) {
 		now := s.now()
 		l.Expires = at(ms(now.Add(ttl)))
-		taken, err := t.seize(&l, holder, now, "")
-		if err == nil && !taken {
-			held, err = t.supersede(&l, holder, now, alive)
-		}
-		if err != nil || held != nil {
+		if held, err = t.take(&l, holder, now, alive); err != nil || held != nil || then == nil {
 			return err
 		}
-		_, err = t.exec(`UPDATE admissions SET status = 'unknown'
-			WHERE conversation = ? AND open = 1 AND status = 'started'`, c)
-		return err
+		return then(t, l.Fence, now)
 	})
 	if err == nil && held != nil {
 		err = core.E(op, core.Busy, held)
@@ -55,6 +55,20 @@ func (s *Store) Acquire(ctx context.Context, c core.ConversationID, turn core.Tu
 		return core.Lease{}, err
 	}
 	return l, nil
+}
+
+// take takes the lease, unless it returns who holds it, and turns what an older turn left started into unknown.
+func (t *tx) take(l *core.Lease, holder string, now time.Time, alive func(core.Holder) bool) (held *core.Held, err error) {
+	taken, err := t.seize(l, holder, now, "")
+	if err == nil && !taken {
+		held, err = t.supersede(l, holder, now, alive)
+	}
+	if err != nil || held != nil {
+		return held, err
+	}
+	_, err = t.exec(`UPDATE admissions SET status = 'unknown'
+		WHERE conversation = ? AND open = 1 AND status = 'started'`, l.Fence.Conversation)
+	return nil, err
 }
 
 // seize takes a lease that is free, expired, or still has the given token, and raises the generation.

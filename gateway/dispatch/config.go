@@ -16,6 +16,10 @@ import (
 // Store is what dispatch needs of the store; a core.Store satisfies it.
 type Store interface {
 	ClaimNext(ctx context.Context, f core.Fence, open func(core.Admission) core.Opening) (core.Claim, error)
+	Acquire(ctx context.Context, c core.ConversationID, t core.TurnID, h core.Holder, ttl time.Duration,
+		alive func(core.Holder) bool) (core.Lease, error)
+	Start(ctx context.Context, c core.ConversationID, t core.TurnID, h core.Holder, ttl time.Duration, alive func(core.Holder) bool,
+		open func(core.Admission) core.Opening) (core.Lease, *core.Claim, error)
 	Settle(ctx context.Context, f core.Fence, id core.AdmissionID, s core.Settlement) (more bool, err error)
 	Orphan(ctx context.Context, alive func(core.Holder) bool) ([]core.Admission, error)
 	Cancel(ctx context.Context, c core.ConversationID, o core.Outcome, ids ...core.AdmissionID) ([]core.Admission, error)

@@ -8,7 +8,8 @@
 //	          +-- timer: a hold ends, a wait for a person's decision, a failure to be tried again
 //	          +-- sweep: orphans of dead holders, queued rows nobody woke
 //
-// One visit is one acquisition of the lease, one claim, one turn, one settlement. Order of the last part: the outcome, the
+// One visit is one acquisition of the lease, one claim, one turn, one settlement. Lease and claim are one write unless
+// another holds the lease or something unknown is in the way. Order of the last part: the outcome, the
 // transcript's tail, message.complete and the delivery are one synced commit, which also frees the lease; only then is
 // message.complete published, and the live message finished beside the next visit.
 //

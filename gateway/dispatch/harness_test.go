@@ -79,6 +79,15 @@ func (s *stores) ClaimNext(ctx context.Context, f core.Fence, open func(core.Adm
 	return s.Store.ClaimNext(ctx, f, open)
 }
 
+func (s *stores) Start(ctx context.Context, c core.ConversationID, t core.TurnID, h core.Holder, ttl time.Duration,
+	alive func(core.Holder) bool, open func(core.Admission) core.Opening) (core.Lease, *core.Claim, error) {
+	l, claim, err := s.Store.Start(ctx, c, t, h, ttl, alive, open)
+	if claim != nil {
+		s.n.claim.Add(1)
+	}
+	return l, claim, err
+}
+
 func (s *stores) Renew(ctx context.Context, f core.Fence, ttl time.Duration) (core.Lease, error) {
 	if s.renew != nil {
 		if err := s.renew(); err != nil {

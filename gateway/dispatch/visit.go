@@ -10,6 +10,7 @@ import (
 	"bellhop/core"
 	"bellhop/core/crash"
 	"bellhop/core/turn"
+	"bellhop/gateway/session"
 
 	"github.com/oklog/ulid/v2"
 )
@@ -43,30 +44,55 @@ func (d *Dispatcher) visit(l lives, e *entry, s *slot) {
 	ctx, cancel := e.live.Wait(l.turns)
 	defer cancel(nil)
 	id := core.TurnID(ulid.Make().String())
-	keeper := d.cfg.Keeper.OnWait(func(core.ConversationID, *core.Held) { s.give() })
+	b := &beginning{store: d.cfg.Store, live: e.live}
+	keeper := d.cfg.Keeper.OnWait(func(core.ConversationID, *core.Held) { s.give() }).Asking(b.ask)
 	err := keeper.Do(ctx, e.c, id, d.cfg.Holder, func(ctx context.Context, f core.Fence) (bool, error) {
 		if !s.take(ctx) {
 			return false, context.Cause(ctx)
 		}
-		return d.leased(ctx, l, e, f, &v)
+		return d.leased(ctx, l, e, f, b.claim, &v)
 	})
 	d.afterVisit(l.turns, e, &v, err)
 }
 
-// leased reads back what is unknown, claims the next row and plays it.
-func (d *Dispatcher) leased(ctx context.Context, l lives, e *entry, f core.Fence, v *visited) (released bool, err error) {
+// beginning acquires the lease of a visit and claims the head of the queue in the same write. Only its first try does:
+// while another holds the lease the slot is given away, and nothing may be claimed without one.
+type beginning struct {
+	store Store
+	live  *session.Live
+	tried bool
+	claim *core.Claim // what was claimed; nil: nothing yet
+}
+
+func (b *beginning) ask(ctx context.Context, c core.ConversationID, t core.TurnID, h core.Holder, ttl time.Duration,
+	alive func(core.Holder) bool) (l core.Lease, err error) {
+	if b.tried || !b.live.Claim() {
+		return b.store.Acquire(ctx, c, t, h, ttl, alive)
+	}
+	b.tried = true
+	if l, b.claim, err = b.store.Start(ctx, c, t, h, ttl, alive, opening); b.claim == nil {
+		b.live.Unclaim()
+	}
+	return l, err
+}
+
+// leased plays the row that was claimed with the lease; if there is none it reads back what is unknown and claims the next.
+func (d *Dispatcher) leased(ctx context.Context, l lives, e *entry, f core.Fence, begun *core.Claim, v *visited) (released bool, err error) {
 	crash.Point(crash.AfterAcquire)
 	d.forgetTold(e.c)
-	if ctx.Err() != nil || !e.live.Claim() {
+	if begun == nil && (ctx.Err() != nil || !e.live.Claim()) {
 		return false, context.Cause(ctx)
 	}
 	defer e.live.Rest()
-	claim, ok, err := d.claim(ctx, e, f, v)
-	if err != nil || !ok {
-		return false, err
+	if begun == nil {
+		claim, ok, err := d.claim(ctx, e, f, v)
+		if err != nil || !ok {
+			return false, err
+		}
+		begun = &claim
 	}
 	crash.Point(crash.AfterClaim)
-	t := &play{d: d, views: l.views, ctx: ctx, live: e.live, claim: claim, fence: f, began: time.Now()}
+	t := &play{d: d, views: l.views, ctx: ctx, live: e.live, claim: *begun, fence: f, began: time.Now()}
 	released, v.more, err = t.play()
 	return released, err
 }

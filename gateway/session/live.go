@@ -19,7 +19,7 @@ const (
 )
 
 // Live is one drain of one conversation. Its owner calls Wait, Claim, Turn, Close and Rest in this order, over again, and
-// End once; Active and Waiting may be called from any goroutine of the turn.
+// End once (Unclaim goes back from Claim to the wait); Active and Waiting may be called from any goroutine of the turn.
 type Live struct {
 	registry     *Registry
 	conversation core.ConversationID
@@ -59,8 +59,17 @@ func (l *Live) Claim() bool {
 	if l.pending != nil {
 		return false
 	}
-	l.phase, l.cancel = claiming, nil
+	l.phase = claiming
 	return true
+}
+
+// Unclaim says that there was nothing to claim yet: the wait goes on. An interrupt that came meanwhile ends it.
+func (l *Live) Unclaim() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.phase = waiting; l.pending != nil {
+		l.stop(l.pending)
+	}
 }
 
 // Stopped returns and spends an interrupt that came before anything was claimed, nil when there was none.

@@ -70,6 +70,31 @@ var claimTests = []test{
 		}
 		k.equal(*claim.Opened, row)
 	}},
+	{"lease and claim in one write", func(k kit) {
+		as := k.queues(1)
+		c := as[0].Conversation
+		start := func(turn core.TurnID) (core.Lease, *core.Claim, error) {
+			return k.Start(k.Context(), c, turn, holder, ttl, nil, nil)
+		}
+		l, claim, err := start("t1")
+		k.ok(err)
+		if claim == nil || claim.Admission.ID != as[0].ID || claim.Admission.Turn != "t1" || claim.Admission.Generation != l.Fence.Generation {
+			k.Fatalf("%+v", claim)
+		}
+		k.equal(k.stored(as[0].ID), claim.Admission)
+		_, claim, err = start("t2")
+		k.want(err, core.Busy)
+		if claim != nil {
+			k.Fatalf("%+v", claim)
+		}
+		k.ok(k.Release(k.Context(), l.Fence))
+		l, claim, err = start("t3") // the row that was left started is unknown now, and in the way
+		k.ok(err)
+		if claim != nil || k.stored(as[0].ID).Status != core.Unknown {
+			k.Fatalf("%+v", claim)
+		}
+		k.ok(k.Holds(k.Context(), l.Fence))
+	}},
 	{"a held head holds the queue", func(k kit) {
 		a := k.queue(part("1", "long"))
 		b := said("2", "short")
