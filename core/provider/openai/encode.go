@@ -11,7 +11,7 @@ import (
 
 type wireRequest struct {
 	Model               string         `json:"model"`
-	Messages            []wireMessage  `json:"messages"`
+	Messages            []any          `json:"messages"` // *wireMessage or *wireEcho
 	Tools               []wireTool     `json:"tools,omitempty"`
 	MaxCompletionTokens int            `json:"max_completion_tokens,omitempty"`
 	MaxTokens           int            `json:"max_tokens,omitempty"`
@@ -25,27 +25,25 @@ type streamOptions struct {
 }
 
 type wireMessage struct {
-	Role       string
-	Content    any // string, []wirePart, or nil for null
-	Calls      []wireCall
-	CallID     string
-	EchoField  string
-	EchoedText string
+	Role    string     `json:"role"`
+	Content any        `json:"content"` // string, []wirePart, or nil for null
+	Calls   []wireCall `json:"tool_calls,omitempty"`
+	CallID  string     `json:"tool_call_id,omitempty"`
 }
 
-// MarshalJSON writes the reasoning under the name that the endpoint wants.
-func (m wireMessage) MarshalJSON() ([]byte, error) {
-	type plain struct {
-		Role    string     `json:"role"`
-		Content any        `json:"content"`
-		Calls   []wireCall `json:"tool_calls,omitempty"`
-		CallID  string     `json:"tool_call_id,omitempty"`
+// wireEcho is a message with its reasoning under the name that the endpoint wants.
+type wireEcho struct {
+	wireMessage
+	field, text string
+}
+
+// MarshalJSON adds the field whose name is only known now. Messages without it do without this second pass.
+func (m wireEcho) MarshalJSON() ([]byte, error) {
+	b, err := marshal(m.wireMessage)
+	if err != nil {
+		return nil, err
 	}
-	b, err := marshal(plain{m.Role, m.Content, m.Calls, m.CallID})
-	if err != nil || m.EchoedText == "" {
-		return b, err
-	}
-	extra, err := marshal(map[string]string{m.EchoField: m.EchoedText})
+	extra, err := marshal(map[string]string{m.field: m.text})
 	if err != nil {
 		return nil, err
 	}
@@ -101,10 +99,10 @@ func (p *Provider) encode(r provider.Request) ([]byte, error) {
 	return marshal(w)
 }
 
-func (p *Provider) messages(r provider.Request) []wireMessage {
-	out := make([]wireMessage, 0, len(r.Messages)+1)
+func (p *Provider) messages(r provider.Request) []any {
+	out := make([]any, 0, len(r.Messages)+1)
 	if r.System != "" {
-		out = append(out, wireMessage{Role: "system", Content: r.System})
+		out = append(out, &wireMessage{Role: "system", Content: r.System})
 	}
 	var shown []provider.Image // pictures in tool results: only a user message can carry them, after the last result
 	for i, m := range r.Messages {
@@ -114,15 +112,15 @@ func (p *Provider) messages(r provider.Request) []wireMessage {
 		}
 		shown = append(shown, m.Images...)
 		if last := i+1 == len(r.Messages) || r.Messages[i+1].Role != core.RoleTool; last && len(shown) > 0 {
-			out = append(out, wireMessage{Role: "user", Content: content("[pictures from the tool results above]", shown)})
+			out = append(out, &wireMessage{Role: "user", Content: content("[pictures from the tool results above]", shown)})
 			shown = nil
 		}
 	}
 	return out
 }
 
-func (p *Provider) message(m provider.Message) wireMessage {
-	w := wireMessage{Role: string(m.Role), Content: m.Text}
+func (p *Provider) message(m provider.Message) any {
+	w := &wireMessage{Role: string(m.Role), Content: m.Text}
 	switch m.Role {
 	case core.RoleTool:
 		w.CallID = m.CallID
@@ -137,8 +135,8 @@ func (p *Provider) message(m provider.Message) wireMessage {
 		if m.Text == "" && len(w.Calls) > 0 {
 			w.Content = nil
 		}
-		if p.o.Echo != "" {
-			w.EchoField, w.EchoedText = p.o.Echo, m.Reasoning
+		if p.o.Echo != "" && m.Reasoning != "" {
+			return &wireEcho{*w, p.o.Echo, m.Reasoning}
 		}
 	}
 	return w
