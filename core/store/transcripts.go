@@ -12,24 +12,37 @@ import (
 const selectMessages = `SELECT m.id, m.session, m.admission, m.turn, m.role, m.content, m.api_content, m.reasoning, m.calls,
 	m.call_id, m.attachment, m.synthetic, m.superseded, m.interim, m.at FROM messages m`
 
-func scanMessage(r scanner) (m core.Message, err error) {
-	var calls, attachment string
-	var when int64
-	err = r.Scan(&m.ID, &m.Session, &m.Admission, &m.Turn, &m.Role, &m.Content, &m.APIContent, &m.Reasoning, &calls,
-		&m.CallID, &attachment, &m.Synthetic, &m.Superseded, &m.Interim, &when)
-	if err != nil {
+// messageRow is where messages are scanned into, one after the other: transcripts are long.
+type messageRow struct {
+	m                 core.Message
+	calls, attachment string
+	when              int64
+	dest              []any
+}
+
+func newMessageRow() *messageRow {
+	r := new(messageRow)
+	m := &r.m
+	r.dest = []any{&m.ID, &m.Session, &m.Admission, &m.Turn, &m.Role, &m.Content, &m.APIContent, &m.Reasoning, &r.calls,
+		&m.CallID, &r.attachment, &m.Synthetic, &m.Superseded, &m.Interim, &r.when}
+	return r
+}
+
+func (r *messageRow) scan(from scanner) (core.Message, error) {
+	if err := from.Scan(r.dest...); err != nil {
+		return core.Message{}, err
+	}
+	m := r.m
+	m.At = at(r.when)
+	if err := structure(r.calls, &m.Calls); err != nil {
 		return m, err
 	}
-	m.At = at(when)
-	if err := structure(calls, &m.Calls); err != nil {
-		return m, err
-	}
-	return m, structure(attachment, &m.Attachment)
+	return m, structure(r.attachment, &m.Attachment)
 }
 
 // Load implements core.Transcripts.
 func (s *Store) Load(ctx context.Context, c core.ConversationID) ([]core.Message, error) {
-	return all(s.read(ctx, "load transcript"), scanMessage, selectMessages+`
+	return all(s.read(ctx, "load transcript"), newMessageRow().scan, selectMessages+`
 		WHERE m.session = (SELECT session FROM conversations WHERE id = ?) AND m.superseded = 0 ORDER BY m.id`, c)
 }
 
@@ -38,7 +51,7 @@ func (s *Store) Page(ctx context.Context, c core.ConversationID, before int64, l
 	if before <= 0 {
 		before = 1<<63 - 1
 	}
-	return all(s.read(ctx, "page transcript"), scanMessage,
+	return all(s.read(ctx, "page transcript"), newMessageRow().scan,
 		selectMessages+` WHERE m.conversation = ? AND m.id < ? ORDER BY m.id DESC LIMIT ?`, c, before, limit)
 }
 
@@ -50,7 +63,7 @@ const chain = `WITH RECURSIVE chain (id, conversation, retry_of) AS (
 
 // Said implements core.Transcripts. What was said for the admissions that this one retries is included.
 func (s *Store) Said(ctx context.Context, id core.AdmissionID) ([]core.Message, error) {
-	return all(s.read(ctx, "read what was said"), scanMessage, chain+selectMessages+`
+	return all(s.read(ctx, "read what was said"), newMessageRow().scan, chain+selectMessages+`
 		WHERE m.conversation = (SELECT conversation FROM admissions WHERE id = ?) AND m.admission IN (SELECT id FROM chain)
 		ORDER BY m.id`, id, id)
 }
@@ -159,7 +172,7 @@ func (w *writing) adopt(m *core.Message) (bool, error) {
 		return false, nil
 	}
 	for id := m.Admission; id != ""; {
-		stored, found, err := one(w.t, scanMessage, selectMessages+` WHERE m.role = 'user' AND m.admission <> '' AND m.admission = ?`, id)
+		stored, found, err := one(w.t, newMessageRow().scan, selectMessages+` WHERE m.role = 'user' AND m.admission <> '' AND m.admission = ?`, id)
 		if err != nil {
 			return false, err
 		}
