@@ -205,6 +205,15 @@ func (o outbox) Due(ctx context.Context, now time.Time, lease time.Duration, lim
 	return out, nil
 }
 
+// Seize implements core.Deliveries. A row that is sending stays so, because the fate of its last attempt is unknown.
+func (o outbox) Seize(ctx context.Context) error {
+	return o.s.write(ctx, "seize deliveries", unsynced, func(t *tx) error {
+		_, err := t.exec(`UPDATE deliveries SET state = CASE state WHEN 'live' THEN 'owed' ELSE state END, live_until = 0, due = not_before
+			WHERE due IS NOT NULL AND live_until > 0`)
+		return err
+	})
+}
+
 // Next implements core.Deliveries.
 func (o outbox) Next(ctx context.Context) (time.Time, error) {
 	var v *int64

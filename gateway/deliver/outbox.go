@@ -19,16 +19,14 @@ const (
 	leastRest = 100 * time.Millisecond
 )
 
-// TakeOver takes what the process before this one owned and did not finish, so that it is sent first thing in Run. Call it
-// before anything new can be said: rows of this process would look the same. What is more than one look holds waits until
-// its time is over. It does nothing where others deliver, too.
+// TakeOver frees what the process before this one owned and did not finish, so that Run sends it first. Call it before
+// anything new can be said: rows of this process would look the same. It does nothing where others deliver, too.
 func (m *Mouth) TakeOver(ctx context.Context) error {
 	m.took = true
 	if !m.cfg.Alone {
 		return nil
 	}
-	_, err := m.takeDue(ctx, ownFor)
-	return err
+	return m.cfg.Store.Seize(ctx)
 }
 
 // outbox sends rows as they become due. It sleeps until the next row's time, a kick, or lookEvery.
@@ -65,35 +63,21 @@ func (m *Mouth) rest(ctx context.Context, next time.Time) bool {
 	return sleep(ctx, d, m.kick) == nil
 }
 
-// due takes due rows into their lanes and starts those. full: there may be more. next is when the next row will be due.
+// due takes due rows into their lanes. full: there may be more. next is when the next row will be due.
 func (m *Mouth) due(ctx context.Context) (full bool, next time.Time, err error) {
-	full, err = m.takeDue(ctx, 0)
+	rows, err := m.cfg.Store.Due(ctx, time.Now(), ownFor, dueAtOnce)
+	if err != nil {
+		return false, next, err
+	}
+	for _, d := range rows {
+		m.lanes.push(d)
+	}
 	m.lanes.start(m)
-	if err != nil || full {
-		return full, next, err
+	if len(rows) == dueAtOnce {
+		return true, next, nil
 	}
 	next, err = m.cfg.Store.Next(ctx)
 	return false, next, err
-}
-
-// takeDue takes rows into their lanes that are due, or whose owner's time is over within the horizon.
-func (m *Mouth) takeDue(ctx context.Context, horizon time.Duration) (full bool, err error) {
-	now := time.Now()
-	rows, err := m.cfg.Store.Due(ctx, now.Add(horizon), ownFor-horizon, dueAtOnce) // ours until now+ownFor in any case
-	if err != nil {
-		return false, err
-	}
-	for _, d := range rows {
-		if d.NotBefore.After(now) { // taken too early because of the horizon
-			d.State, d.LiveUntil = core.DeliveryOwed, time.Time{}
-			if err := m.save(ctx, d); err != nil {
-				return false, err
-			}
-			continue
-		}
-		m.lanes.push(d)
-	}
-	return len(rows) == dueAtOnce, nil
 }
 
 // lanes keep the order per target: one goroutine writes to a target at a time. Bounded by what Due hands out and by

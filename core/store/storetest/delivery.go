@@ -31,6 +31,46 @@ func (k kit) delivery(q core.QuestionID) core.Delivery {
 }
 
 var deliveryTests = []test{
+	{"seized", func(k kit) {
+		out := k.Outbox()
+		live := func(id string, st core.DeliveryState, until, after time.Duration) core.Delivery {
+			d := owed(id, "1")
+			d.State = st
+			if until > 0 {
+				d.LiveUntil = time.Now().Add(until)
+			}
+			if after > 0 {
+				d.NotBefore = time.Now().Add(after)
+			}
+			return d
+		}
+		for _, d := range []core.Delivery{live("a", core.DeliveryLive, time.Minute, 0), live("b", core.DeliverySending, time.Minute, 0),
+			live("c", core.DeliveryLive, 0, 0), live("d", core.DeliveryOwed, time.Minute, 2*time.Minute)} {
+			if err := out.Put(k.Context(), d); err != nil {
+				k.Fatal(err)
+			}
+		}
+		k.equal(k.due(9), []string(nil))
+		if err := out.Seize(k.Context()); err != nil {
+			k.Fatal(err)
+		}
+		got := must(out.Due(k.Context(), time.Now(), time.Minute, 9))(k) // one target: in their order
+		if len(got) != 1 || got[0].ID != "a" || got[0].State != core.DeliveryOwed {
+			k.Fatalf("%+v", got)
+		}
+		got[0].State = core.DeliveryDelivered
+		if err := out.Save(k.Context(), got...); err != nil {
+			k.Fatal(err)
+		}
+		if got = must(out.Due(k.Context(), time.Now(), time.Minute, 9))(k); len(got) != 1 || got[0].ID != "b" || got[0].State != core.DeliverySending {
+			k.Fatalf("%+v", got)
+		}
+		got[0].State = core.DeliveryDelivered
+		if err := out.Save(k.Context(), got...); err != nil {
+			k.Fatal(err)
+		}
+		k.equal(k.due(9), []string(nil)) // c has no owner's time, d waits for its own
+	}},
 	{"round trip", func(k kit) {
 		d := owed("d", "1")
 		d.Conversation, d.Admission, d.Turn, d.Question = "c", "a", "t", "q"
