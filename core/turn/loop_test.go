@@ -2,6 +2,7 @@ package turn
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -51,6 +52,23 @@ func TestMessageHeardWithTheClaimIsNotStoredAgain(t *testing.T) {
 	_, tail := s.run(t.Context())
 	if n := len(s.models[0].asked[0].Messages); n != 1 || len(s.store.log) != 0 || len(tail) != 1 {
 		t.Errorf("the model sees %d messages, the store %v, tail %+v", n, s.store.log, tail)
+	}
+}
+
+func TestFirstMessageNeedsNoTranscript(t *testing.T) {
+	s := newStage(t, says("x"))
+	s.store.fail = func(_ int, what string) error {
+		if what == "load" {
+			return errors.New("it was read")
+		}
+		return nil
+	}
+	s.in.Claim.Conversation.History = 1
+	s.store.rows = []core.Message{{ID: 1, Admission: adm, Role: core.RoleUser, Content: "hello"}}
+	s.in.Claim.Heard = s.store.rows
+	o, _ := s.run(t.Context())
+	if o.Result != core.Completed || s.models[0].asked[0].Messages[0].Text != "hello" {
+		t.Errorf("%+v", o)
 	}
 }
 

@@ -26,9 +26,8 @@ func (r *Runner) open(ctx context.Context, t *state) core.Reason {
 		t.cause = errors.New("no model is configured")
 		return core.ReasonProvider
 	}
-	var err error
-	if t.history, err = r.o.Store.Load(ctx, t.row.Conversation); err != nil {
-		return t.unstored(ctx, err)
+	if end := r.load(ctx, t); end != going {
+		return end
 	}
 	if end := r.session(ctx, t); end != going {
 		return end
@@ -43,6 +42,19 @@ func (r *Runner) open(ctx context.Context, t *state) core.Reason {
 		}
 	}
 	crash.Point(crash.AfterOpen)
+	return going
+}
+
+// load reads the transcript. What has changed once, by the message that came with the claim, is that message.
+func (r *Runner) load(ctx context.Context, t *state) core.Reason {
+	if c := &t.in.Claim; c.Conversation.History == 1 && len(c.Heard) == 1 {
+		t.history = slices.Clone(c.Heard)
+		return going
+	}
+	var err error
+	if t.history, err = r.o.Store.Load(ctx, t.row.Conversation); err != nil {
+		return t.unstored(ctx, err)
+	}
 	return going
 }
 
