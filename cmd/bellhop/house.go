@@ -255,11 +255,30 @@ func (h *house) inbox(d door) adapters.Inbox {
 	return &watchedInbox{Inbox: h.gateway.Inbox(d.Adapter, d.options), name: d.Name(), problems: h.problems}
 }
 
-// watchedInbox turns what an adapter says of its connection into a problem, or its end.
+// watchedInbox turns what an adapter says of its connection, and input that cannot be stored, into a problem or its end.
 type watchedInbox struct {
 	adapters.Inbox
 	name     string
 	problems *problem.Register
+}
+
+// storeProblem is raised while input is refused because it cannot be stored. The platform keeps it and hands it over again.
+const storeProblem = "store"
+
+func (w *watchedInbox) Receive(ctx context.Context, b adapters.Batch) ([]adapters.Receipt, error) {
+	receipts, err := w.Inbox.Receive(ctx, b)
+	switch {
+	case err == nil && len(b.Inbound) > 0:
+		w.problems.Clear(storeProblem)
+	case err != nil && ctx.Err() == nil:
+		p := problem.Problem{ID: storeProblem, Text: "messages cannot be stored, so none are taken: " + err.Error(),
+			Remedy: "it is tried again and again; bellhop doctor looks at the store"}
+		if core.Is(err, core.NoSpace) {
+			p.Remedy = "make room on the disk of the data folder; nothing has to be restarted"
+		}
+		w.problems.Raise(p)
+	}
+	return receipts, err
 }
 
 func (w *watchedInbox) Health(err error) {
