@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
-	"encoding/hex"
 	"log/slog"
 	"net/http"
 	"os"
@@ -19,7 +17,6 @@ import (
 	"bellhop/core/lease"
 	"bellhop/core/prompt"
 	"bellhop/core/readback"
-	"bellhop/core/store"
 	"bellhop/core/tool"
 	"bellhop/core/turn"
 	"bellhop/gateway"
@@ -342,25 +339,6 @@ func (h *house) hint(s core.Submission) string {
 
 // menuTime bounds telling a platform its command menu, which nothing waits for.
 const menuTime = 20 * time.Second
-
-// lockTokens takes each bot token for this process, so that two gateways of one host do not receive for one bot.
-func lockTokens(cfg config.Config) ([]*store.Lock, error) {
-	var locks []*store.Lock
-	for _, t := range cfg.Platforms.Telegram {
-		if !t.On() || t.Token == "" {
-			continue
-		}
-		sum := sha256.Sum256([]byte(t.Token.Reveal()))
-		l, err := store.LockFolder(filepath.Join(os.TempDir(), "bellhop-token-"+hex.EncodeToString(sum[:8])))
-		if core.Is(err, core.Locked) {
-			return locks, core.Errorf("lock bot token", core.Locked, "another bellhop on this machine already uses this bot token: %v", err)
-		}
-		if err == nil { // a folder that cannot be made (another user's) is told apart by the platform's own conflict answer
-			locks = append(locks, l)
-		}
-	}
-	return locks, nil
-}
 
 // setMenu tells the platform which commands there are. A platform that refuses keeps its old menu; everything works
 // without.

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/rand"
 	"fmt"
 	"net/http/httptest"
 	"os"
@@ -42,6 +43,13 @@ type rig struct {
 	chat   *telegramtest.Chat
 }
 
+// ownBot is a bot with a token of its own: on one machine only one gateway may use a token.
+func ownBot() telegramtest.Bot {
+	b := telegramtest.DefaultBot
+	b.Token = fmt.Sprintf("%d:AAFake%s", b.ID, rand.Text())
+	return b
+}
+
 // newRig makes surroundings in a folder of their own.
 func newRig(t *testing.T, rule providertest.Rule) *rig {
 	t.Helper()
@@ -51,7 +59,7 @@ func newRig(t *testing.T, rule providertest.Rule) *rig {
 // newRigIn makes surroundings in dir whose model answers by rule. The owner is an admin and may talk.
 func newRigIn(t *testing.T, dir string, rule providertest.Rule) *rig {
 	t.Helper()
-	r := &rig{t: t, dir: dir, tg: telegramtest.New(telegramtest.Options{}), model: providertest.New(rule)}
+	r := &rig{t: t, dir: dir, tg: telegramtest.New(telegramtest.Options{Bot: ownBot()}), model: providertest.New(rule)}
 	api := httptest.NewServer(r.tg)
 	t.Cleanup(api.Close)
 	r.api = api.URL

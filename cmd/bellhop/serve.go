@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"os"
@@ -68,7 +69,7 @@ type guest func(ctx context.Context, h *house) error
 
 // claims are what only one instance may hold: the data folder, the address, each bot's token.
 type claims struct {
-	locks    []*store.Lock
+	locks    []io.Closer
 	listener net.Listener
 }
 
