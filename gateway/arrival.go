@@ -31,6 +31,7 @@ type Arrival struct {
 	Entry    *core.Entry // what is stored; nil: nothing
 	Busy     string      // how the turn meets a running one; "" is the conversation's own mode
 	Receipt  adapters.Receipt
+	asked    time.Time // when its commit was asked for
 
 	heard *recent
 	// after runs once the batch is durable, in batch order. It is not run for a duplicate.

@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -89,6 +91,50 @@ func TestBusyModes(t *testing.T) {
 			t.Error("somebody else's turn was interrupted")
 		}
 	})
+}
+
+// changing is a desk during whose commit the turn that runs ends and the next row begins.
+type changing struct {
+	Desk
+	change func()
+}
+
+func (d changing) Admit(ctx context.Context, e []core.Entry, cur *core.Cursor) ([]core.Admitted, error) {
+	out, err := d.Desk.Admit(ctx, e, cur)
+	d.change()
+	return out, err
+}
+
+// A message meets what ran before it was there: neither itself nor what began since is interrupted or steered.
+func TestNotWhatBeganSince(t *testing.T) {
+	for _, mode := range []string{"interrupt", "steer"} {
+		for _, ahead := range []int{0, 1} {
+			t.Run(fmt.Sprint(mode, ahead), func(t *testing.T) {
+				c := trusted
+				c.busy = "queue"
+				w := newWorld(t, c)
+				defer w.close()
+				w.receive(w.message("work"))
+				conv := w.conversation("fake:1")
+				_, _, end := w.run(conv.ID)
+				for range ahead {
+					w.receive(w.message("ahead"))
+				}
+				w.g.cfg.Busy = mode
+				var next context.Context
+				w.g.cfg.Desk = changing{w.g.cfg.Desk, func() {
+					end()
+					next, _, end = w.run(conv.ID)
+				}}
+				w.receive(w.message("more"))
+				defer end()
+				if next.Err() != nil {
+					t.Errorf("interrupted: %v", context.Cause(next))
+				}
+				want(t, "offered", len(w.sessions.Steered(conv.ID)), 0)
+			})
+		}
+	}
 }
 
 func TestQueueCap(t *testing.T) {

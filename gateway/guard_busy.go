@@ -25,14 +25,16 @@ func (g *Gateway) guardBusy(_ context.Context, a *Arrival) (Verdict, error) {
 }
 
 // meet lets a fresh row meet what runs in its conversation: it waits, is offered to the running turn, or replaces it. The
-// row is durable in any case, so what the running turn does not take simply waits.
+// row is durable in any case, so what the running turn does not take simply waits. Only a turn that ran before the row was
+// there is met: what began since may be the row's own.
 func (g *Gateway) meet(ctx context.Context, a *Arrival, adm core.Admitted) {
 	row := adm.Admission
 	if adm.Merged || adm.Ahead == 0 || row.Status != core.Queued {
 		return
 	}
 	live, ok := g.cfg.Sessions.Status(row.Conversation)
-	if ok && live.Turn != "" && a.Entry.Hold == 0 {
+	before := ok && live.Turn != "" && live.Admission != row.ID && !live.Since.After(a.asked)
+	if before && a.Entry.Hold == 0 {
 		mode, err := g.mode(ctx, a)
 		if err == nil && mode != "queue" && g.mayTouch(ctx, a, live.Admission) {
 			if mode == "interrupt" && g.cfg.Sessions.InterruptTurn(row.Conversation, live.Admission,

@@ -109,7 +109,7 @@ func (g *Gateway) submit(ctx context.Context, a *Arrival, answer command.Answer)
 	s := *answer.Submit
 	s.RequestID += "/turn" // the command itself has the plain one
 	turn := &Arrival{In: a.In, Platform: a.Platform, Opts: a.Opts, By: a.By, Key: a.Key, Busy: answer.Busy,
-		Entry: &core.Entry{By: a.By, Submission: s}, after: g.meet, heard: a.heard}
+		Entry: &core.Entry{By: a.By, Submission: s}, after: g.meet, heard: a.heard, asked: time.Now()}
 	admitted, err := g.cfg.Desk.Admit(ctx, []core.Entry{*turn.Entry}, nil)
 	if err != nil {
 		g.fault(ctx, a, "admit", err)

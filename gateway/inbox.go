@@ -99,7 +99,9 @@ func (g *Gateway) judge(ctx context.Context, a *Arrival) error {
 // admit makes a piece durable and does what follows.
 func (b *inbox) admit(ctx context.Context, piece []Arrival, cur *core.Cursor, start time.Time) error {
 	entries := make([]core.Entry, 0, len(piece))
+	asked := time.Now()
 	for i := range piece {
+		piece[i].asked = asked
 		if piece[i].Entry != nil {
 			entries = append(entries, *piece[i].Entry)
 		}

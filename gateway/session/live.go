@@ -234,7 +234,7 @@ func (l *Live) interruptTurn(id core.AdmissionID, i core.Interrupt) bool {
 func (l *Live) steer(s Steered) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.phase != running || len(l.offers) >= MaxSteered {
+	if l.phase != running || l.admission == s.ID || len(l.offers) >= MaxSteered {
 		return false
 	}
 	l.offers = append(l.offers, s)

@@ -74,7 +74,7 @@ func (r *Registry) InterruptTurn(c core.ConversationID, id core.AdmissionID, i c
 }
 
 // Steer offers a queued row to the running turn of c. The row stays queued until the turn consumes it. false: nothing runs,
-// or too much is offered already; the row simply waits for its own turn.
+// the turn is the row's own, or too much is offered already; the row simply waits for its own turn.
 func (r *Registry) Steer(c core.ConversationID, id core.AdmissionID, text string) bool {
 	l := r.find(c)
 	return l != nil && l.steer(Steered{ID: id, Text: text})

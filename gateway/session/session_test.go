@@ -198,6 +198,9 @@ func TestSteering(t *testing.T) {
 	if len(l.TakeSteered()) != 0 {
 		t.Error("taken twice")
 	}
+	if s := l.Status(); r.Steer(conv, s.Admission, "x") {
+		t.Error("a turn was offered its own row")
+	}
 	for n := range MaxSteered {
 		r.Steer(conv, core.AdmissionID(rune(n)), "x")
 	}
