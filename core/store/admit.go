@@ -136,8 +136,8 @@ func (t *tx) duplicate(d *draft) (core.Admitted, error) {
 	return out, nil
 }
 
-// place finds the conversation that the entry's key points to, or makes it, and notes that it was active. An update
-// without a key has none.
+// place finds the conversation that the entry's key points to, or makes it, and notes that it was active. What a group
+// can read stays a group's, whoever else speaks in it later. An update without a key has none.
 func (t *tx) place(d *draft, now time.Time) (c core.ConversationID, err error) {
 	sub := &d.Submission
 	if sub.Key == "" {
@@ -149,7 +149,8 @@ func (t *tx) place(d *draft, now time.Time) (c core.ConversationID, err error) {
 	}
 	if found {
 		_, err = t.exec(`UPDATE conversations SET updated = ?, route = CASE WHEN ? = '' THEN route ELSE ? END,
-			title = CASE WHEN title = '' THEN ? ELSE title END WHERE id = ?`, ms(now), d.route, d.route, sub.Title, c)
+			title = CASE WHEN title = '' THEN ? ELSE title END, grouped = CASE WHEN ? = 1 THEN 1 ELSE grouped END WHERE id = ?`,
+			ms(now), d.route, d.route, sub.Title, bit(sub.Group), c)
 		return c, err
 	}
 	c, err = t.create(newcomer{key: sub.Key, owner: d.By.ID, surface: sub.Surface, title: sub.Title, group: sub.Group,

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -47,14 +48,19 @@ func (s *Store) Lookup(ctx context.Context, k core.Key) (core.Conversation, erro
 	return v, err
 }
 
-// Bind implements core.Sessions.
+// Bind implements core.Sessions. A conversation that it makes takes over from the one that the key pointed to where people
+// talk: whether that is a group, and where answers go.
 func (s *Store) Bind(ctx context.Context, k core.Key, c core.ConversationID, owner core.PrincipalID, surface string) (v core.Conversation, err error) {
 	const op = "bind key"
 	if k == "" {
 		return v, core.Errorf(op, core.Invalid, "no key")
 	}
 	err = s.write(ctx, op, synced, func(t *tx) error {
-		id, err := t.create(newcomer{id: c, key: k, owner: owner, surface: surface, now: s.now()})
+		n := newcomer{id: c, key: k, owner: owner, surface: surface, now: s.now()}
+		if err := t.inherit(&n); err != nil {
+			return err
+		}
+		id, err := t.create(n)
 		if err != nil {
 			return err
 		}
@@ -82,6 +88,17 @@ type newcomer struct {
 	group          bool
 	route          string
 	now            time.Time
+}
+
+// inherit fills in what is known of the place from the conversation that n's key points to, if there is one.
+func (t *tx) inherit(n *newcomer) error {
+	var surface string
+	found, err := t.row(`SELECT c.grouped, c.route, c.surface FROM keys k JOIN conversations c ON c.id = k.conversation WHERE k.key = ?`,
+		n.key).scan(&n.group, &n.route, &surface)
+	if found {
+		n.surface = cmp.Or(n.surface, surface)
+	}
+	return err
 }
 
 // create makes a conversation unless its id exists, and returns its id.

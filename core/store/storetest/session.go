@@ -28,6 +28,32 @@ var sessionTests = []test{
 		_, err = k.Bind(k.Context(), "", "", ada.ID, "chat")
 		k.want(err, core.Invalid)
 	}},
+	{"a group stays one", func(k kit) {
+		group := func(id string, in bool) core.Entry {
+			e := said(id, "x")
+			e.Submission.Group = in
+			return e
+		}
+		first := k.queue(group("1", true))
+		for _, surface := range []string{"chat", ""} { // /new
+			c := must(k.Bind(k.Context(), "chat:1", "", ada.ID, surface))(k)
+			if !c.Group || c.ID == first.Conversation || c.Surface != "chat" || c.Route != here {
+				k.Fatalf("%+v", c)
+			}
+		}
+		k.queue(group("2", false))
+		if c := must(k.Lookup(k.Context(), "chat:1"))(k); !c.Group {
+			k.Fatal("a group's conversation became a private one")
+		}
+		d := must(k.Bind(k.Context(), "chat:1", must(k.Bind(k.Context(), "chat:9", "", ada.ID, "chat"))(k).ID, ada.ID, "chat"))(k)
+		if d.Group { // what exists is not changed by pointing to it
+			k.Fatalf("%+v", d)
+		}
+		k.queue(group("3", true))
+		if c := must(k.Lookup(k.Context(), "chat:1"))(k); !c.Group || c.ID != d.ID {
+			k.Fatalf("a group speaks in it now: %+v", c)
+		}
+	}},
 	{"find and list", func(k kit) {
 		a := must(k.Bind(k.Context(), "chat:1", "", ada.ID, "chat"))(k)
 		time.Sleep(time.Second)
