@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"bellhop/adapters"
@@ -176,15 +177,21 @@ type standing struct {
 
 const standingFact = "approval:"
 
-// Ruling implements turn.Standing.
-func (s *standing) Ruling(ctx context.Context, key string) (tool.Verdict, error) {
-	switch {
-	case matchesAny(s.deny, key):
+// Ruling implements turn.Standing. A denial of any kind of thing the call would do denies the call; an allowance is for the
+// key as a whole.
+func (s *standing) Ruling(ctx context.Context, r tool.Risk) (tool.Verdict, error) {
+	if matchesAny(s.deny, r.Key) {
 		return tool.Forbid, nil
-	case s.off, matchesAny(s.allow, key):
+	}
+	for _, kind := range r.Kinds {
+		if matchesAny(s.deny, kind) {
+			return tool.Forbid, nil
+		}
+	}
+	if s.off || matchesAny(s.allow, r.Key) {
 		return tool.Allow, nil
 	}
-	v, err := s.facts.Fact(ctx, standingFact+key)
+	v, err := s.facts.Fact(ctx, standingFact+r.Key)
 	if err != nil || v == "" {
 		return tool.Ask, err
 	}
@@ -196,10 +203,12 @@ func (s *standing) Allow(ctx context.Context, key string, by core.PrincipalID) e
 	return s.facts.SetFact(ctx, standingFact+key, string(by))
 }
 
-// matchesAny reports whether key is one of the patterns; * at the end of a pattern stands for anything.
+// matchesAny reports whether key is one of the patterns; * at the end of a pattern stands for anything. An exact line
+// (shell=…) is a shell line, too.
 func matchesAny(patterns []string, key string) bool {
+	key = strings.Replace(key, "shell=", "shell:=", 1)
 	for _, p := range patterns {
-		if ok, err := filepath.Match(p, key); p == key || err == nil && ok {
+		if head, any := strings.CutSuffix(p, "*"); p == key || any && strings.HasPrefix(key, head) {
 			return true
 		}
 	}

@@ -40,6 +40,8 @@ type Risk struct {
 	Summary string // one line for the person: the command, the path
 	Detail  string // all of it, for the person who approves; empty: the Summary says it
 	Key     string // what "session" and "always" would allow; stable for calls of the same kind
+	// Kinds are all kinds of things the call would do, for lists of what is denied; empty: Key alone.
+	Kinds []string
 }
 
 // Verdict is whether a call may run.

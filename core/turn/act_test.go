@@ -217,7 +217,7 @@ type rules struct {
 	err     error
 }
 
-func (r *rules) Ruling(context.Context, string) (tool.Verdict, error) {
+func (r *rules) Ruling(context.Context, tool.Risk) (tool.Verdict, error) {
 	if r.verdict == "" {
 		return tool.Ask, r.err
 	}

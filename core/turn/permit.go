@@ -47,7 +47,7 @@ func (r *Runner) ruling(ctx context.Context, t *state, c *call) tool.Verdict {
 		return v
 	}
 	if r.o.Standing != nil {
-		ruled, err := r.o.Standing.Ruling(ctx, c.risk.Key)
+		ruled, err := r.o.Standing.Ruling(ctx, c.risk)
 		if err != nil {
 			t.log.Warn("standing approvals cannot be read; the person is asked", "call", c.ID, "err", err)
 			return v

@@ -37,8 +37,8 @@ type Asker interface {
 
 // Standing holds what is allowed for ever: what people answered with "always", and the lists of the configuration.
 type Standing interface {
-	// Ruling returns Allow or Forbid when the key is ruled, Ask when it is not.
-	Ruling(ctx context.Context, key string) (tool.Verdict, error)
+	// Ruling returns Allow or Forbid when the call's key or one of its kinds is ruled, Ask when none is.
+	Ruling(ctx context.Context, r tool.Risk) (tool.Verdict, error)
 	// Allow remembers an "always".
 	Allow(ctx context.Context, key string, by core.PrincipalID) error
 }
@@ -69,6 +69,8 @@ type Options struct {
 	Asker    Asker    // nil: whatever would be asked is denied
 	Standing Standing // nil: nothing stands
 	Log      *slog.Logger
+	// Spent hears what each reply cost, and who gave it; nil: nobody counts. It may be called concurrently.
+	Spent func(provider, model string, u core.Usage)
 
 	Workspace string // absolute path of the folder the agent works in
 	Spill     string // absolute path of the folder for large results; each conversation gets its own in it

@@ -31,6 +31,7 @@ type opinion struct {
 	verdict tool.Verdict
 	why     string
 	key     string
+	kinds   []string // of the commands that ask, each as a key of its own
 }
 
 // judge reads a command line. It has no effect and reads no file but to follow links.
@@ -39,14 +40,18 @@ func judge(line string, p place) opinion {
 	j := &judging{place: p, cwds: []string{p.workspace}, verdict: tool.Allow}
 	j.script(line, 0)
 	o := opinion{verdict: j.verdict, why: j.why}
+	slices.Sort(j.keys)
+	j.keys = slices.Compact(j.keys)
+	for _, k := range j.keys {
+		o.kinds = append(o.kinds, "shell:"+strings.TrimSpace(k))
+	}
 	switch {
 	case j.verdict != tool.Ask:
 	case j.exact || len(j.keys) == 0:
 		sum := sha256.Sum256([]byte(strings.TrimSpace(line)))
 		o.key = "shell=" + hex.EncodeToString(sum[:8])
 	default:
-		slices.Sort(j.keys)
-		o.key = "shell:" + strings.Join(slices.Compact(j.keys), " + ")
+		o.key = "shell:" + strings.Join(j.keys, " + ")
 	}
 	return o
 }
