@@ -12,11 +12,16 @@ import (
 	"bellhop/gateway/problem"
 )
 
-// reload reads the configuration again at each SIGHUP. A file that is not good changes nothing and becomes a problem. What
-// can change while it runs is applied; the rest is named and takes effect at the next start.
-func (a *app) reload(ctx context.Context, h *house, level *slog.LevelVar) error {
+// hangups catches SIGHUP from now on: before the ready line, since the signal ends a process that does not.
+func hangups() chan os.Signal {
 	hup := make(chan os.Signal, 1)
 	signal.Notify(hup, syscall.SIGHUP)
+	return hup
+}
+
+// reload reads the configuration again at each SIGHUP. A file that is not good changes nothing and becomes a problem. What
+// can change while it runs is applied; the rest is named and takes effect at the next start.
+func (a *app) reload(ctx context.Context, h *house, hup chan os.Signal, level *slog.LevelVar) error {
 	defer signal.Stop(hup)
 	have := h.cfg // others read the house's own at any time
 	for {

@@ -121,7 +121,8 @@ func (a *app) live(ctx context.Context, h *house, l net.Listener, level *slog.Le
 	for _, d := range h.doors {
 		doors.add(func(ctx context.Context) error { return h.receive(ctx, d) })
 	}
-	doors.add(func(ctx context.Context) error { return a.reload(ctx, h, level) })
+	hup := hangups()
+	doors.add(func(ctx context.Context) error { return a.reload(ctx, h, hup, level) })
 	if client != nil {
 		doors.add(func(ctx context.Context) error { defer leave(); return client(ctx, h) })
 	}
