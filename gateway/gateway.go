@@ -57,7 +57,6 @@ type Store interface {
 
 // Metrics hears what happens; its methods may be called concurrently and must not block.
 type Metrics interface {
-	Admitted(platform, outcome string)      // fresh, duplicate, merged, amended, refused, command
 	Acked(platform string, d time.Duration) // from receipt to durable
 	Received(platform string, at time.Time) // the connection worked
 }
@@ -133,6 +132,5 @@ func (g *Gateway) Inbox(a adapters.Adapter, o PlatformOptions) adapters.Inbox {
 
 type uncounted struct{}
 
-func (uncounted) Admitted(string, string)     {}
 func (uncounted) Acked(string, time.Duration) {}
 func (uncounted) Received(string, time.Time)  {}

@@ -138,7 +138,6 @@ func (g *Gateway) settle(ctx context.Context, a *Arrival, adm core.Admitted) {
 	}
 	a.Receipt.ID = string(adm.Admission.ID)
 	a.Receipt.Duplicate = adm.Err == nil && !adm.Fresh && !adm.Merged && !adm.Amended
-	g.metrics.Admitted(a.Platform, outcomeOf(a, adm))
 	if adm.Err != nil {
 		g.refuse(ctx, a, adm.Err)
 		return
@@ -149,21 +148,4 @@ func (g *Gateway) settle(ctx context.Context, a *Arrival, adm core.Admitted) {
 	if a.Entry.Terminal == nil && !a.Receipt.Duplicate {
 		g.cfg.Desk.Woken([]core.Admitted{adm})
 	}
-}
-
-// outcomeOf is the label of the admissions metric.
-func outcomeOf(a *Arrival, adm core.Admitted) string {
-	switch {
-	case adm.Err != nil:
-		return "refused"
-	case a.Receipt.Duplicate:
-		return "duplicate"
-	case a.Entry.Terminal != nil:
-		return "command"
-	case adm.Merged:
-		return "merged"
-	case adm.Amended:
-		return "amended"
-	}
-	return "fresh"
 }

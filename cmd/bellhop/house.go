@@ -56,7 +56,7 @@ type house struct {
 
 // newHouse wires everything, from the store outwards. Nothing runs yet.
 func newHouse(ctx context.Context, cfg config.Config, st core.Store, log *slog.Logger) (*house, error) {
-	h := &house{cfg: cfg, log: log, store: st, metrics: newMetrics(modelChain(cfg)[0]), health: newHealth(st.Check)}
+	h := &house{cfg: cfg, log: log, store: st, metrics: newMetrics(), health: newHealth(st.Check)}
 	h.problems = problem.New(h.tellProblem)
 	h.metrics.registry.MustRegister(newLedger(st))
 	h.metrics.registry.MustRegister(newOpenProblems(h.problems))
@@ -140,14 +140,30 @@ func (h *house) newEngine() error {
 	h.dispatch = dispatch.New(dispatch.Config{Store: h.store, Keeper: keeper, Holder: self, Alive: alive, Runner: files, Hub: h.hub, Sessions: live,
 		Outlet: outlet{h.mouth}, Readback: wakingReader{reader, h.mouth.Wake}, Observe: h.metrics.ended, Notify: h.mouth.Notify,
 		MaxParallel: h.cfg.Turns.MaxParallel, Liveness: h.cfg.Lease.Liveness, Drain: h.cfg.Turns.Drain, Log: h.log})
-	desk := admission.New(h.store, admission.Options{Wake: h.dispatch.Wake, Sessions: live, Cap: h.cfg.Busy.Cap, Log: h.log})
+	desk := admission.New(h.store, admission.Options{Wake: h.dispatch.Wake, Sessions: live, Cap: h.cfg.Busy.Cap, Metrics: h.metrics, Log: h.log})
 	h.commands = command.New(command.Deps{Desk: desk, Ask: h.ask, Fate: wakingReader{reader, h.mouth.Wake}, Sessions: live, Store: h.store, People: h.access,
 		Wake: h.dispatch.Wake, Tell: h.tellPerson, Models: h.modelNames, Model: h.cfg.Model.Name, Busy: h.cfg.Busy.Mode, Version: programVersion()})
 	h.gateway = gateway.New(gateway.Config{Desk: desk, Mouth: h.mouth, Commands: timedStops{h.commands, h.metrics}, Sessions: live, Store: h.store,
 		Access: h.access, Busy: h.cfg.Busy.Mode, Metrics: h.metrics, Log: h.log})
-	h.rpc = rpc.New(rpc.Config{Admission: desk, Command: h.commands, Ask: h.ask, Sessions: live, Hub: h.hub, Store: h.store,
+	h.rpc = rpc.New(rpc.Config{Admission: desk, Command: timedStops{h.commands, h.metrics}, Ask: h.ask, Sessions: timedInterrupts{live, h.metrics}, Hub: h.hub, Store: h.store,
 		Version: programVersion(), Setup: h.setup, Render: markup.Web, Log: h.log, Pool: h.cfg.RPC.Pool, Limit: h.cfg.RPC.SlashTimeout})
 	return nil
+}
+
+// timedInterrupts measures the same of clients that stop a turn without a command.
+type timedInterrupts struct {
+	*session.Registry
+	metrics *metrics
+}
+
+func (s timedInterrupts) Interrupt(c core.ConversationID, why core.Interrupt) (core.AdmissionID, bool) {
+	defer s.metrics.stopped(time.Now())
+	return s.Registry.Interrupt(c, why)
+}
+
+func (s timedInterrupts) InterruptTurn(c core.ConversationID, id core.AdmissionID, why core.Interrupt) bool {
+	defer s.metrics.stopped(time.Now())
+	return s.Registry.InterruptTurn(c, id, why)
 }
 
 // timedStops measures how long a stop takes from its receipt to its turn being told.
@@ -182,6 +198,7 @@ func (h *house) newRunner() (*turn.Runner, error) {
 		Hint:   h.hint, Image: prompt.Pictures(mostImage), Asker: h.ask,
 		Standing:  &standing{off: h.cfg.Approvals.Mode == "off", allow: h.cfg.Approvals.Allow, deny: h.cfg.Approvals.Deny, facts: h.store},
 		Log:       h.log,
+		Spent:     h.metrics.spent,
 		Workspace: a.Workspace, Spill: spillFolder(h.cfg), MaxCalls: a.MaxCalls, MaxCallsRich: a.MaxCallsRich, MaxTime: a.MaxTime}), nil
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"net/http"
 	"sync"
 	"time"
@@ -10,16 +9,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"bellhop/config"
 	"bellhop/core"
-	"bellhop/gateway/problem"
 )
 
 // metrics is everything /metrics shows. It hears of turns as a listener of the hub and of platform calls from deliver;
 // what the ledger knows is read when somebody asks.
 type metrics struct {
 	registry *prometheus.Registry
-	model    config.ModelRef // the primary
 
 	admitted  *prometheus.CounterVec
 	commit    prometheus.Histogram
@@ -36,19 +32,24 @@ type metrics struct {
 	cost      prometheus.Counter
 	success   *prometheus.GaugeVec
 
-	mu    sync.Mutex
-	turns map[core.TurnID]*turnTimes
+	mu     sync.Mutex
+	silent map[core.ConversationID]begun
 }
 
-type turnTimes struct {
-	start time.Time
-	spoke bool
+// begun is a turn whose model has not said anything yet.
+type begun struct {
+	turn core.TurnID
+	at   time.Time
 }
+
+// mostSilent bounds the turns that are waited for: some end without a word and without an end of their own, because
+// another process or a retry goes on.
+const mostSilent = 4096
 
 var fine = []float64{.0005, .001, .002, .005, .01, .02, .05, .1, .25, .5, 1, 2.5, 10}
 
-func newMetrics(model config.ModelRef) *metrics {
-	m := &metrics{registry: prometheus.NewRegistry(), model: model, turns: map[core.TurnID]*turnTimes{}}
+func newMetrics() *metrics {
+	m := &metrics{registry: prometheus.NewRegistry(), silent: map[core.ConversationID]begun{}}
 	hist := func(name, help string) prometheus.HistogramOpts {
 		return prometheus.HistogramOpts{Namespace: "bellhop", Name: name, Help: help, Buckets: fine}
 	}
@@ -89,23 +90,22 @@ func (m *metrics) On(e core.Event) {
 	switch e.Type {
 	case core.MessageStart:
 		m.mu.Lock()
-		m.turns[e.Turn] = &turnTimes{start: e.At}
-		m.mu.Unlock()
-	case core.MessageDelta:
-		m.mu.Lock()
-		t := m.turns[e.Turn]
-		first := t != nil && !t.spoke
-		if first {
-			t.spoke = true
+		defer m.mu.Unlock()
+		if len(m.silent) >= mostSilent {
+			clear(m.silent) // a few figures less
 		}
-		m.mu.Unlock()
-		if first {
-			m.token.Observe(e.At.Sub(t.start).Seconds())
-		}
-	case core.MessageComplete:
+		m.silent[e.Conversation] = begun{e.Turn, e.At}
+	case core.MessageDelta, core.MessageComplete:
 		m.mu.Lock()
-		delete(m.turns, e.Turn)
-		m.mu.Unlock()
+		defer m.mu.Unlock()
+		b, ok := m.silent[e.Conversation]
+		if !ok || b.turn != e.Turn {
+			return
+		}
+		delete(m.silent, e.Conversation)
+		if e.Type == core.MessageDelta {
+			m.token.Observe(e.At.Sub(b.at).Seconds())
+		}
 	}
 }
 
@@ -125,16 +125,18 @@ func (m *metrics) Throttled(platform string, d time.Duration) {
 // Edited hears of one edit of a live message.
 func (m *metrics) Edited(platform string) { m.edits.WithLabelValues(platform).Inc() }
 
-// Admitted hears what became of an offered input.
+// Admitted hears what became of an offered input; platform is the surface it came by.
 func (m *metrics) Admitted(platform, outcome string) {
 	m.admitted.WithLabelValues(platform, outcome).Inc()
 }
 
-// Acked hears how long a batch took to become durable.
+// Acked hears how long a batch took from its receipt to being durable.
 func (m *metrics) Acked(platform string, d time.Duration) {
 	m.ack.WithLabelValues(platform).Observe(d.Seconds())
-	m.commit.Observe(d.Seconds())
 }
+
+// Committed hears how long the store took to make a batch durable.
+func (m *metrics) Committed(d time.Duration) { m.commit.Observe(d.Seconds()) }
 
 // Received hears that a platform's connection worked.
 func (m *metrics) Received(platform string, at time.Time) {
@@ -144,90 +146,31 @@ func (m *metrics) Received(platform string, at time.Time) {
 // stopped hears that a stop was carried out that began at since.
 func (m *metrics) stopped(since time.Time) { m.stopAck.Observe(time.Since(since).Seconds()) }
 
-// ended hears of a settled turn.
+// ended hears of a turn that was settled, or lost its lease.
 func (m *metrics) ended(o core.Outcome, d time.Duration) {
 	m.turn.WithLabelValues(string(o.Result)).Observe(d.Seconds())
 	if o.Reason == core.ReasonLeaseLost {
 		m.leaseLost.Inc()
 	}
-	m.cost.Add(o.Usage.Cost)
-	for kind, n := range map[string]int{"input": o.Usage.Input, "output": o.Usage.Output, "cache_read": o.Usage.CacheRead, "reasoning": o.Usage.Reasoning} {
-		m.tokens.WithLabelValues(m.model.Provider, m.model.Name, kind).Add(float64(n))
-	}
 }
+
+// spent hears what a reply of a model cost.
+func (m *metrics) spent(provider, model string, u core.Usage) {
+	m.cost.Add(u.Cost)
+	count := func(kind string, n int) {
+		if n > 0 {
+			m.tokens.WithLabelValues(provider, model, kind).Add(float64(n))
+		}
+	}
+	count("input", u.Input)
+	count("output", u.Output)
+	count("cache_read", u.CacheRead)
+	count("cache_write", u.CacheWrite)
+	count("reasoning", u.Reasoning)
+}
+
+// Shown hears that a turn's first text can be seen.
+func (m *metrics) Shown(after time.Duration) { m.visible.Observe(after.Seconds()) }
 
 // Delivered hears that a row of the outbox ended.
 func (m *metrics) Delivered(string, core.DeliveryState) {}
-
-// ledger shows what the store knows at the time of a scrape.
-type ledger struct {
-	store      core.Store
-	admissions *prometheus.Desc
-	deliveries *prometheus.Desc
-	conserved  *prometheus.Desc
-	oldest     *prometheus.Desc
-}
-
-func newLedger(s core.Store) *ledger {
-	return &ledger{store: s,
-		admissions: prometheus.NewDesc("bellhop_admissions", "Inputs by state.", []string{"state"}, nil),
-		deliveries: prometheus.NewDesc("bellhop_deliveries", "Outbox rows by state.", []string{"state"}, nil),
-		conserved:  prometheus.NewDesc("bellhop_admissions_unaccounted", "Accepted inputs that no state accounts for; always 0.", nil, nil),
-		oldest:     prometheus.NewDesc("bellhop_admissions_oldest_queued_seconds", "Age of the oldest waiting input.", nil, nil)}
-}
-
-func (l *ledger) Describe(ch chan<- *prometheus.Desc) {
-	ch <- l.admissions
-	ch <- l.deliveries
-	ch <- l.conserved
-	ch <- l.oldest
-}
-
-// Collect has five seconds; a store that does not answer leaves its rows out and counts as an error of the scrape.
-func (l *ledger) Collect(ch chan<- prometheus.Metric) {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-	defer cancel()
-	c, err := l.store.Census(ctx)
-	if err != nil {
-		ch <- prometheus.NewInvalidMetric(l.admissions, err)
-		return
-	}
-	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
-		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
-	}
-	gauge(l.admissions, float64(c.Queued), string(core.Queued))
-	gauge(l.admissions, float64(c.Started), string(core.Started))
-	gauge(l.admissions, float64(c.Unknown), string(core.Unknown))
-	gauge(l.conserved, float64(c.Accepted-c.Queued-c.Started-c.Unknown-c.Terminal))
-	var waited float64
-	if !c.OldestQueued.IsZero() {
-		waited = time.Since(c.OldestQueued).Seconds()
-	}
-	gauge(l.oldest, waited)
-	owed, err := l.store.Outbox().Owed(ctx)
-	if err != nil {
-		ch <- prometheus.NewInvalidMetric(l.deliveries, err)
-		return
-	}
-	for state, n := range owed {
-		gauge(l.deliveries, float64(n), string(state))
-	}
-}
-
-// openProblems shows the register of problems.
-type openProblems struct {
-	register *problem.Register
-	desc     *prometheus.Desc
-}
-
-func newOpenProblems(r *problem.Register) *openProblems {
-	return &openProblems{r, prometheus.NewDesc("bellhop_problems", "What is wrong right now.", []string{"id"}, nil)}
-}
-
-func (o *openProblems) Describe(ch chan<- *prometheus.Desc) { ch <- o.desc }
-
-func (o *openProblems) Collect(ch chan<- prometheus.Metric) {
-	for _, p := range o.register.Open() {
-		ch <- prometheus.MustNewConstMetric(o.desc, prometheus.GaugeValue, 1, p.ID)
-	}
-}

@@ -172,6 +172,9 @@ func (r *Runner) count(t *state, req provider.Request, reply *provider.Reply) {
 	}
 	u.Calls = max(u.Calls, 1)
 	t.usage = t.usage.Add(u)
+	if r.o.Spent != nil {
+		r.o.Spent(t.model().Name, t.model().Model, u)
+	}
 }
 
 // Said to the model when its reply is not yet an answer.

@@ -28,11 +28,18 @@ type Store interface {
 	Conversation(ctx context.Context, id string, owner core.PrincipalID) (core.Conversation, error)
 }
 
+// Metrics hears what passes the door. Its methods may be called concurrently and must not block.
+type Metrics interface {
+	Admitted(surface, outcome string) // fresh, duplicate, merged, amended, refused, command
+	Committed(d time.Duration)        // how long the store took to make a batch durable
+}
+
 // Options of a Desk.
 type Options struct {
 	Wake     func(core.ConversationID) // dispatch's; nil: nobody is woken
 	Sessions *session.Registry         // keeps offers to steer in step with their rows; nil: none
 	Cap      int                       // rows queued per conversation; 0: DefaultCap, negative: no cap
+	Metrics  Metrics                   // nil: nobody counts
 	Log      *slog.Logger
 }
 
@@ -53,6 +60,9 @@ func New(s Store, o Options) *Desk {
 	if o.Cap == 0 {
 		o.Cap = DefaultCap
 	}
+	if o.Metrics == nil {
+		o.Metrics = uncounted{}
+	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -69,15 +79,20 @@ func (d *Desk) Admit(ctx context.Context, entries []core.Entry, cur *core.Cursor
 	}
 	if len(b.in) > 0 || cur != nil {
 		crash.Point(crash.BeforeAdmit)
+		start := time.Now()
 		got, err := d.store.Admit(ctx, core.Intake{Entries: b.in, Cursor: cur})
 		if err != nil {
 			return nil, err
 		}
+		d.o.Metrics.Committed(time.Since(start))
 		crash.Point(crash.AfterAdmit)
 		if err := d.landed(ctx, b, got); err != nil {
 			return nil, err
 		}
 		b.merge(got)
+	}
+	for n, a := range b.out {
+		d.o.Metrics.Admitted(entries[n].Submission.Surface, outcomeOf(entries[n], a))
 	}
 	return b.out, nil
 }

@@ -429,3 +429,34 @@ func TestOffersFollowTheirRows(t *testing.T) {
 	}
 	offer()
 }
+
+// tally counts what the door tells.
+type tally struct {
+	outcomes []string
+	commits  int
+}
+
+func (c *tally) Admitted(surface, outcome string) {
+	c.outcomes = append(c.outcomes, surface+" "+outcome)
+}
+func (c *tally) Committed(time.Duration) { c.commits++ }
+
+// Whatever the door an input came by, it is counted here, once, by what became of it.
+func TestEveryInputIsCounted(t *testing.T) {
+	c := &tally{}
+	d := newDesk(t, admission.Options{Metrics: c})
+	first, refused, done := d.in("1", "hello"), d.in("1", "no"), d.in("1", "/help")
+	local := core.Submission{Key: "web:1", Source: "rpc:x", RequestID: "r", Text: "hello", Surface: "rpc"}
+	for _, e := range []core.Entry{{By: ann, Submission: first}, {By: ann, Submission: first}, {By: guest, Submission: refused},
+		{By: ann, Submission: done, Terminal: &core.Outcome{Result: core.Completed, Reason: core.ReasonCommand}}, {By: bob, Submission: local}} {
+		if _, err := d.Admit(t.Context(), []core.Entry{e}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff([]string{"chat fresh", "chat duplicate", "chat refused", "chat command", "rpc fresh"}, c.outcomes); diff != "" {
+		t.Error(diff)
+	}
+	if c.commits != 4 {
+		t.Errorf("%d commits were timed; a refusal makes none", c.commits)
+	}
+}

@@ -94,6 +94,7 @@ func (s *surface) Draft(ctx context.Context, v stream.View) error {
 	err := s.fall(ctx, v, func(m adapters.Outgoing) error { return s.c.draftNow(ctx, s.target(), id, m) })
 	switch kindOf(err) {
 	case none:
+		(*View)(s).appeared()
 		s.drew(true)
 	case adapters.Unsupported:
 		s.c.learn(s.target().Chat, lackDraft)

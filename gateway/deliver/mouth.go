@@ -63,6 +63,7 @@ type Metrics interface {
 	Throttled(platform string, d time.Duration)          // time a call waited for the platform's or our own limit
 	Edited(platform string)                              // a live message changed
 	Delivered(platform string, state core.DeliveryState) // a row ended
+	Shown(after time.Duration)                           // a turn's first text can be seen, so long after its claim
 }
 
 // Config is what a Mouth needs.
@@ -253,3 +254,4 @@ func (uncounted) Call(string, string, string)          {}
 func (uncounted) Throttled(string, time.Duration)      {}
 func (uncounted) Edited(string)                        {}
 func (uncounted) Delivered(string, core.DeliveryState) {}
+func (uncounted) Shown(time.Duration)                  {}

@@ -29,9 +29,10 @@ type writer struct {
 	d      core.Delivery
 	p      priority
 	to     adapters.Target
-	max    int  // size of one message, 0: no limit
-	bare   bool // without buttons: the peer cannot take them
-	marked bool // the stored row says already that its first message is being sent, by this writer
+	max    int    // size of one message, 0: no limit
+	bare   bool   // without buttons: the peer cannot take them
+	marked bool   // the stored row says already that its first message is being sent, by this writer
+	made   func() // hears of each message that was made
 
 	threadless, moved bool // each fallback once
 }
@@ -39,6 +40,11 @@ type writer struct {
 // write makes the platform show d and stores what came of it. marked: the row was born as being sent by this caller. The
 // error is of the store; whatever the platform said is in the row.
 func (m *Mouth) write(ctx context.Context, d core.Delivery, marked bool) error {
+	return m.writeTelling(ctx, d, marked, func() {})
+}
+
+// writeTelling is write for who wants to know when a message was made.
+func (m *Mouth) writeTelling(ctx context.Context, d core.Delivery, marked bool, made func()) error {
 	c := m.channels[d.Route.Platform]
 	switch {
 	case c == nil:
@@ -48,7 +54,7 @@ func (m *Mouth) write(ctx context.Context, d core.Delivery, marked bool) error {
 		return m.leftover(ctx, d)
 	}
 	w := &writer{m: m, c: c, d: d, p: priorityOf(d.Kind), to: targetOf(d.Route), max: c.limits.Text,
-		bare: c.lacks(d.Route.Chat, lackButtons), marked: marked}
+		bare: c.lacks(d.Route.Chat, lackButtons), marked: marked, made: made}
 	w.d.Parts = slices.Clone(d.Parts)
 	return w.finish(ctx, w.all(ctx))
 }
@@ -204,6 +210,7 @@ func (w *writer) create(ctx context.Context, i int, v stream.View) error {
 	switch kindOf(err) {
 	case none:
 		crash.Point(crash.AfterSend)
+		w.made()
 		w.d.Parts[i].Ref, w.d.Parts[i].Hash = string(ref), stream.Hash(v)
 		return nil
 	case adapters.Empty: // nothing a person could see

@@ -138,7 +138,7 @@ func (v *View) hand(ctx context.Context, d core.Delivery, marked bool) error {
 			return err
 		}
 	}
-	return v.m.write(ctx, d, marked)
+	return v.m.writeTelling(ctx, d, marked, v.appeared)
 }
 
 // rows are d and, when the turn was settled with a row of its own, that of the live message, which is then over.

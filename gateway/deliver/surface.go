@@ -54,6 +54,7 @@ func (s *surface) Post(ctx context.Context, v stream.View) (string, error) {
 	switch {
 	case err == nil:
 		crash.Point(crash.AfterSend)
+		(*View)(s).appeared()
 		s.drew(false)
 		s.saw(string(ref), v)
 		s.done(posted)

@@ -32,6 +32,7 @@ type View struct {
 
 	begun   sync.Once
 	painted chan struct{} // closed when painting has ended; nil while it has not begun
+	visible sync.Once     // the first text was counted
 
 	mu      sync.Mutex
 	route   core.Route
@@ -113,6 +114,9 @@ const stopAfter = time.Second
 // On shows news of the turn. It never blocks.
 func (v *View) On(e core.Event) {
 	if v.paint == nil {
+		if e.Type == core.MessageDelta && v.route.IsZero() { // its readers see what is published
+			v.appeared()
+		}
 		return
 	}
 	switch e.Type {
@@ -125,6 +129,11 @@ func (v *View) On(e core.Event) {
 	}
 	v.begin()
 	v.paint.On(e)
+}
+
+// appeared counts the first text that a person can see.
+func (v *View) appeared() {
+	v.visible.Do(func() { v.m.metrics.Shown(time.Since(v.since)) })
 }
 
 func (v *View) ask(n int) {

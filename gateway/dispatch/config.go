@@ -80,7 +80,8 @@ type Config struct {
 	Sessions *session.Registry
 	Outlet   Outlet // nil: nothing is shown live
 	Readback Readback
-	Observe  func(o core.Outcome, d time.Duration) // a turn was settled, and took so long; nil: nobody counts
+	// Observe hears that a turn was settled, or lost its lease, and how long it took; nil: nobody counts.
+	Observe func(o core.Outcome, d time.Duration)
 
 	// Notify says something to a person that must not wait for the store; nil: it is only logged.
 	Notify func(ctx context.Context, r core.Route, c core.ConversationID, text string)

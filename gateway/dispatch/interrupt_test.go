@@ -3,6 +3,7 @@ package dispatch_test
 import (
 	"context"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -231,12 +232,19 @@ func TestRunTimeWithoutWaits(t *testing.T) {
 // A lost lease is a hard interrupt: nothing is settled, nothing is said, and the row is read back.
 func TestLeaseLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		var losses atomic.Int64
 		g := newGateway(t, func(ctx context.Context, in turn.Input, emit emitFunc) (core.Outcome, []core.Message) {
 			if in.Claim.Admission.RetryOf != "" {
 				return answers(ctx, in, emit)
 			}
 			<-ctx.Done()
 			return completed(in, "must not be said")
+		}, func(c *dispatch.Config) {
+			c.Observe = func(o core.Outcome, _ time.Duration) {
+				if o.Reason == core.ReasonLeaseLost {
+					losses.Add(1)
+				}
+			}
 		})
 		lost := true
 		g.store.renew = func() error {
@@ -260,5 +268,8 @@ func TestLeaseLost(t *testing.T) {
 		})
 		g.halt()
 		g.balanced()
+		if n := losses.Load(); n != 1 {
+			t.Errorf("the loss was observed %d times", n)
+		}
 	})
 }

@@ -49,6 +49,7 @@ func (t *play) play() (released, more bool, err error) {
 	switch {
 	case t.lost():
 		t.view.Abandon()
+		t.countLost()
 		return false, false, core.E("turn", core.Stale, context.Cause(t.ctx))
 	case t.leave(end):
 		t.d.cfg.Log.Info("a turn is left for the next process", "session", a.Conversation, "admission", a.ID, "turn", t.fence.Turn)
@@ -79,6 +80,9 @@ func (t *play) conclude(end ended, detach func()) (released, more bool, err erro
 			t.d.cfg.Hub.Drop(news)
 		}
 		t.view.Abandon()
+		if core.Is(err, core.Stale) {
+			t.countLost()
+		}
 		return false, false, err
 	}
 	t.settled = true
@@ -88,6 +92,11 @@ func (t *play) conclude(end ended, detach func()) (released, more bool, err erro
 	t.d.cfg.Observe(s.Outcome, time.Since(t.began))
 	t.show(s)
 	return true, more, nil
+}
+
+// countLost counts a turn that was taken away: it has no outcome here.
+func (t *play) countLost() {
+	t.d.cfg.Observe(core.Outcome{Result: core.Interrupted, Reason: core.ReasonLeaseLost}, time.Since(t.began))
 }
 
 func (t *play) number(b core.EventBody) (core.Event, error) {
