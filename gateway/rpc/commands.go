@@ -22,24 +22,25 @@ type Button struct {
 	Style string `json:"style,omitempty"`
 }
 
-// command tells whether a text is a command of the table, and cuts it in two.
-func (e *Env) command(text string) (name, args string, ok bool) {
-	rest, slash := strings.CutPrefix(strings.TrimSpace(text), "/")
-	if !slash {
-		return "", "", false
+// dispatch does what a slash command says. One that is nothing but another form of a message (/queue TEXT, /steer TEXT) is
+// admitted as that message, in one row with the request id; of all others the row is their dedupe. An unknown one is
+// answered by the table, as at every other door, and is no text for the model.
+func (e *Env) dispatch(ctx context.Context, conv core.Conversation, sub core.Submission, name, args string) (promptResult, error) {
+	call := command.Call{By: e.By, Key: sub.Key, Conversation: conv, Name: name, Args: args, Rich: true, Submission: sub}
+	s, busy, ok := e.s.cfg.Command.Turn(call)
+	if !ok {
+		return e.runOnce(ctx, call)
 	}
-	name, args, _ = strings.Cut(rest, " ")
-	if n, a, line := strings.Cut(name, "\n"); line {
-		name, args = n, strings.TrimSpace(a+" "+args)
+	s.Title = preview(s.Text)
+	if busy == "steer" {
+		return e.steer(ctx, conv, s)
 	}
-	name = strings.ToLower(name)
-	_, ok = e.s.cfg.Command.Find(name)
-	return name, strings.TrimSpace(args), ok
+	return e.submit(ctx, s, true)
 }
 
 // runOnce runs a command under its request id: a row born terminal is its dedupe, as at every other door.
-func (e *Env) runOnce(ctx context.Context, conv core.Conversation, sub core.Submission, name, args string) (promptResult, error) {
-	a, err := e.admit(ctx, core.Entry{By: e.By, Submission: sub, Strict: true,
+func (e *Env) runOnce(ctx context.Context, c command.Call) (promptResult, error) {
+	a, err := e.admit(ctx, core.Entry{By: e.By, Submission: c.Submission, Strict: true,
 		Terminal: &core.Outcome{Result: core.Completed, Reason: core.ReasonCommand}})
 	if err != nil {
 		return promptResult{}, err
@@ -47,7 +48,7 @@ func (e *Env) runOnce(ctx context.Context, conv core.Conversation, sub core.Subm
 	out := promptResult{Status: "command", Admission: a.Admission.ID, Duplicate: !a.Fresh}
 	if a.Fresh {
 		var ran promptResult
-		if ran, err = e.run(ctx, conv, sub, name, args); err != nil {
+		if ran, err = e.run(ctx, c); err != nil {
 			return promptResult{}, err
 		}
 		out.commandResult, out.Session = ran.commandResult, ran.Session
@@ -59,9 +60,8 @@ func (e *Env) runOnce(ctx context.Context, conv core.Conversation, sub core.Subm
 }
 
 // run runs a command, and admits the turn that it asks for.
-func (e *Env) run(ctx context.Context, conv core.Conversation, sub core.Submission, name, args string) (promptResult, error) {
-	answer, err := e.s.cfg.Command.Run(ctx, command.Call{By: e.By, Key: sub.Key, Conversation: conv, Name: name, Args: args,
-		Rich: true, Submission: sub})
+func (e *Env) run(ctx context.Context, c command.Call) (promptResult, error) {
+	answer, err := e.s.cfg.Command.Run(ctx, c)
 	if err != nil {
 		return promptResult{}, err
 	}
@@ -69,15 +69,14 @@ func (e *Env) run(ctx context.Context, conv core.Conversation, sub core.Submissi
 	for _, b := range answer.Buttons {
 		out.Buttons = append(out.Buttons, Button{b.Label, b.Data, b.Style})
 	}
-	if out.Session, err = e.moved(ctx, conv, sub.Key, name); err != nil || answer.Submit == nil {
+	if out.Session, err = e.moved(ctx, c.Conversation, c.Key, c.Name); err != nil || answer.Submit == nil {
 		return out, err
 	}
-	turn, err := e.submit(ctx, *answer.Submit, true)
+	s := *answer.Submit
+	s.RequestID += "/turn" // the command itself has the plain one
+	turn, err := e.submit(ctx, s, true)
 	if err != nil {
 		return promptResult{}, err
-	}
-	if answer.Busy == "steer" {
-		e.s.cfg.Sessions.Steer(conv.ID, turn.Admission, answer.Submit.Text)
 	}
 	turn.commandResult, turn.Session = out.commandResult, out.Session
 	return turn, nil
@@ -109,8 +108,8 @@ func commandDispatch(ctx context.Context, e *Env, p dispatchParams) (promptResul
 	if p.Args != "" {
 		text += " " + p.Args
 	}
-	name, args, ok := e.command(text)
-	if !ok {
+	name, args, ok := command.Parse(text)
+	if _, known := e.s.cfg.Command.Find(name); !ok || !known {
 		return promptResult{}, fault(BadParams, "there is no such command; commands.catalog lists them")
 	}
 	conv, err := e.conversation(ctx, p.Session, core.CanSubmit)
@@ -122,7 +121,7 @@ func commandDispatch(ctx context.Context, e *Env, p dispatchParams) (promptResul
 	if err != nil {
 		return promptResult{}, err
 	}
-	return e.runOnce(ctx, conv, sub, name, args)
+	return e.dispatch(ctx, conv, sub, name, args)
 }
 
 // Command is the wire form of one row of the command table.

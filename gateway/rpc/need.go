@@ -35,6 +35,7 @@ type Sessions interface {
 type Commands interface {
 	Find(name string) (command.Command, bool)
 	Run(ctx context.Context, c command.Call) (command.Answer, error)
+	Turn(c command.Call) (s core.Submission, busy string, ok bool)
 	Menu(lang string) []command.MenuItem
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"bellhop/core"
+	"bellhop/gateway/command"
 	"bellhop/gateway/rpc/jsonrpc"
 
 	"github.com/oklog/ulid/v2"
@@ -18,7 +19,7 @@ type promptParams struct {
 }
 
 type promptResult struct {
-	Status    string           `json:"status"` // streaming, or command
+	Status    string           `json:"status"` // streaming, steered or queued (after /steer), or command
 	Admission core.AdmissionID `json:"admission_id,omitempty"`
 	Place     int              `json:"place"`               // rows that run or wait before this one
 	Duplicate bool             `json:"duplicate,omitempty"` // the request id was seen before; this is its receipt
@@ -28,8 +29,8 @@ type promptResult struct {
 	*commandResult
 }
 
-// promptSubmit admits a message. A leading slash and the name of a command make it one, so that /approve and /stop get
-// through while a turn runs and never reach the model.
+// promptSubmit admits a message. A leading slash and a name make it a command, so that /approve and /stop get through
+// while a turn runs, and neither they nor a misspelt one reach the model.
 func promptSubmit(ctx context.Context, e *Env, p promptParams) (promptResult, error) {
 	if strings.TrimSpace(p.Text) == "" {
 		return promptResult{}, fault(BadParams, "text is required")
@@ -43,8 +44,8 @@ func promptSubmit(ctx context.Context, e *Env, p promptParams) (promptResult, er
 	if err != nil {
 		return promptResult{}, err
 	}
-	if name, args, ok := e.command(p.Text); ok {
-		return e.runOnce(ctx, conv, sub, name, args)
+	if name, args, ok := command.Parse(strings.TrimSpace(p.Text)); ok {
+		return e.dispatch(ctx, conv, sub, name, args)
 	}
 	return e.submit(ctx, sub, p.Queue)
 }

@@ -2,6 +2,7 @@ package rpc
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -116,15 +117,31 @@ func queueRemove(ctx context.Context, e *Env, p rowParams) (queueResult, error) 
 	return e.changed(ctx, row)
 }
 
-// queueNow makes a waiting message the next one and ends the running turn, so that next is now.
+// queueNow makes a waiting message the next one and ends the turn that runs before it, so that next is now. Which turn that
+// is, is read first: once the message is next it may be what runs.
 func queueNow(ctx context.Context, e *Env, p rowParams) (queueResult, error) {
 	row, err := e.waiting(ctx, p.Admission, core.CanControl)
+	if err != nil {
+		return queueResult{}, err
+	}
+	before, err := e.started(ctx, row.Conversation)
 	if err != nil {
 		return queueResult{}, err
 	}
 	if err := e.s.cfg.Admission.SendNow(ctx, e.By, row.ID); err != nil {
 		return queueResult{}, late(err)
 	}
-	e.s.cfg.Sessions.Interrupt(row.Conversation, core.Interrupt{Reason: core.ReasonReplaced, By: e.By.ID})
+	if before != "" {
+		e.s.cfg.Sessions.InterruptTurn(row.Conversation, before, core.Interrupt{Reason: core.ReasonReplaced, By: e.By.ID})
+	}
 	return e.changed(ctx, row)
+}
+
+// started returns the row of c whose turn has begun, "" when there is none.
+func (e *Env) started(ctx context.Context, c core.ConversationID) (core.AdmissionID, error) {
+	rows, err := e.s.cfg.Store.Unsettled(ctx, c)
+	if i := slices.IndexFunc(rows, func(a core.Admission) bool { return a.Status == core.Started }); err == nil && i >= 0 {
+		return rows[i].ID, nil
+	}
+	return "", err
 }

@@ -57,13 +57,22 @@ func sessionSteer(ctx context.Context, e *Env, p steerParams) (turnResult, error
 	if err != nil {
 		return turnResult{}, err
 	}
-	a, err := e.admit(ctx, core.Entry{By: e.By, Submission: sub, Strict: true, Cap: e.s.cfg.Cap})
+	r, err := e.steer(ctx, conv, sub)
+	return turnResult{Status: r.Status, Admission: r.Admission}, err
+}
+
+// steer admits a message and offers it to the running turn. A repeated one was offered when it was new.
+func (e *Env) steer(ctx context.Context, conv core.Conversation, sub core.Submission) (promptResult, error) {
+	if !e.By.Can(core.CanControl) {
+		return promptResult{}, fault(NotAllowed, "you may not do that here")
+	}
+	out, err := e.submit(ctx, sub, true)
 	if err != nil {
-		return turnResult{}, err
+		return promptResult{}, err
 	}
-	status := "queued"
-	if a.Admission.Status == core.Queued && e.s.cfg.Sessions.Steer(conv.ID, a.Admission.ID, a.Admission.Submission.Text) {
-		status = "steered"
+	out.Status = "queued"
+	if !out.Duplicate && e.s.cfg.Sessions.Steer(conv.ID, out.Admission, sub.Text) {
+		out.Status = "steered"
 	}
-	return turnResult{Status: status, Admission: a.Admission.ID}, nil
+	return out, nil
 }

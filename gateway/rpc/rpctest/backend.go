@@ -9,7 +9,6 @@ import (
 	"bellhop/core"
 	"bellhop/gateway/admission"
 	"bellhop/gateway/ask"
-	"bellhop/gateway/command"
 	"bellhop/gateway/rpc"
 	"bellhop/gateway/session"
 )
@@ -47,7 +46,7 @@ func New(tb testing.TB, script Script) *Backend {
 
 // Config wires a Server to the backend.
 func (b *Backend) Config() rpc.Config {
-	return rpc.Config{Admission: b.Desk, Command: commands{b}, Ask: b.Ask, Sessions: b.Sessions, Hub: door{b.Hub}, Store: b,
+	return rpc.Config{Admission: b.Desk, Command: newCommands(b), Ask: b.Ask, Sessions: b.Sessions, Hub: door{b.Hub}, Store: b,
 		Version: "test", Render: func(md string) string { return "<p>" + escape(md) + "</p>\n" },
 		Setup: func(context.Context) rpc.Setup {
 			return rpc.Setup{Ready: true, Practice: true, Provider: "practice", Model: "practice", Message: "The built-in practice model answers."}
@@ -147,42 +146,4 @@ func (t *Turn) Question(ctx context.Context, a core.Ask) string {
 		return ""
 	}
 	return q.Answer
-}
-
-// commands is a small table.
-type commands struct{ b *Backend }
-
-func (commands) Find(name string) (command.Command, bool) {
-	for _, c := range table {
-		if c.Name == name {
-			return c, true
-		}
-	}
-	return command.Command{}, false
-}
-
-var table = []command.Command{{Name: "status", About: "what is going on", Inline: true},
-	{Name: "new", About: "start again", Inline: true, Rebind: true}, {Name: "retry", Args: "[text]", About: "once more"}, {Name: "restart", About: "restart the gateway", Admin: true}}
-
-func (c commands) Run(ctx context.Context, call command.Call) (command.Answer, error) {
-	switch call.Name {
-	case "status":
-		return command.Answer{Text: "all **well**", Buttons: []core.Button{{Label: "Stop", Data: "stop:x"}}}, nil
-	case "new":
-		_, err := c.b.Bind(ctx, call.Key, "", call.By.ID, "rpc")
-		return command.Answer{Text: "A new conversation."}, err
-	case "retry":
-		s := call.Submission
-		s.Text, s.RequestID = call.Args, ""
-		return command.Answer{Text: "Once more.", Submit: &s}, nil
-	}
-	panic("a command that panics")
-}
-
-func (commands) Menu(string) []command.MenuItem {
-	var out []command.MenuItem
-	for _, c := range table {
-		out = append(out, command.MenuItem{Name: c.Name, About: c.About, Admin: c.Admin})
-	}
-	return out
 }

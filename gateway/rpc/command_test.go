@@ -1,0 +1,134 @@
+package rpc_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"bellhop/core"
+	"bellhop/gateway/rpc"
+	"bellhop/gateway/rpc/rpctest"
+)
+
+// TestMessagesInCommandForm: /queue TEXT and /steer TEXT are messages, in one row with the request id, whichever method
+// brings them.
+func TestMessagesInCommandForm(t *testing.T) {
+	began, goOn, took := make(chan struct{}), make(chan struct{}), make(chan string, 4)
+	b := rpctest.New(t, func(_ context.Context, turn *rpctest.Turn) {
+		if turn.Prompt() != "one" {
+			turn.Say("you said: " + turn.Prompt())
+			return
+		}
+		close(began)
+		<-goOn
+		for _, s := range turn.Live.TakeSteered() {
+			took <- s.Text
+		}
+	})
+	p := connect(t, rpc.New(b.Config()), rpc.Local())
+	id := p.create()
+	ok[receipt](p, "prompt.submit", obj{"session_id": id, "text": "one"})
+	<-began
+
+	steer := obj{"session_id": id, "text": "/steer left", "request_id": "s1"}
+	first := ok[receipt](p, "prompt.submit", steer)
+	if first.Status != "steered" || first.Admission == "" {
+		t.Errorf("/steer: %+v", first)
+	}
+	if again := ok[receipt](p, "prompt.submit", steer); again.Admission != first.Admission || !again.Duplicate {
+		t.Errorf("/steer again: %+v", again)
+	}
+	queue := obj{"session_id": id, "text": "/queue two", "request_id": "q1"}
+	second := ok[receipt](p, "prompt.submit", queue)
+	if second.Status != "streaming" || second.Place != 2 {
+		t.Errorf("/queue: %+v", second)
+	}
+	if again := ok[receipt](p, "prompt.submit", queue); again.Admission != second.Admission || !again.Duplicate {
+		t.Errorf("/queue again: %+v", again)
+	}
+	third := ok[receipt](p, "command.dispatch", obj{"session_id": id, "name": "queue", "args": "three", "request_id": "q2"})
+	if third.Status != "streaming" || third.Place != 3 {
+		t.Errorf("dispatched: %+v", third)
+	}
+	if n := b.Rows(core.ConversationID(id)); n != 4 {
+		t.Errorf("%d rows, want one for each message", n)
+	}
+	reader := connect(t, rpc.New(b.Config()), core.Principal{ID: "local", Caps: core.CanRead | core.CanSubmit})
+	reader.fails("prompt.submit", obj{"session_id": id, "text": "/steer right"}, rpc.NotAllowed)
+
+	close(goOn)
+	for _, want := range []string{"left", "two", "three"} { // the script takes the offer and leaves its row
+		said := ""
+		for !strings.Contains(said, "you said") {
+			said = string(last(p.until("message.complete")).Payload)
+		}
+		if !strings.Contains(said, "you said: "+want) {
+			t.Errorf("%s, want %s", said, want)
+		}
+	}
+	if got := <-took; got != "left" || len(took) > 0 {
+		t.Errorf("the turn was told %q and %d more", got, len(took))
+	}
+}
+
+// TestUnknownCommand: what looks like a command and is none is answered, and no text for the model.
+func TestUnknownCommand(t *testing.T) {
+	b := rpctest.New(t, echo)
+	p := connect(t, rpc.New(b.Config()), rpc.Local())
+	id := p.create()
+	for text, hint := range map[string]string{"/stopp": "`/stop`", " /xyzzy now\n": "`/help`", "/undo 2": "not in this version"} {
+		r := ok[receipt](p, "prompt.submit", obj{"session_id": id, "text": text})
+		if r.Status != "command" || !strings.Contains(r.Text, hint) {
+			t.Errorf("%q: %+v", text, r)
+		}
+	}
+	for _, text := range []string{"/etc/hosts is a file", "/", "/1 of them", "half /stop"} {
+		if r := ok[receipt](p, "prompt.submit", obj{"session_id": id, "text": text}); r.Status != "streaming" {
+			t.Errorf("%q: %+v", text, r)
+		}
+		p.until("message.complete")
+	}
+}
+
+// hasty is a desk after whose SendNow the turn before has ended already and the message runs.
+type hasty struct {
+	rpc.Admission
+	after func()
+}
+
+func (h hasty) SendNow(ctx context.Context, by core.Principal, id core.AdmissionID) error {
+	err := h.Admission.SendNow(ctx, by, id)
+	h.after()
+	return err
+}
+
+// TestNowSparesItsOwn: a message that is sent now is not interrupted by being sent.
+func TestNowSparesItsOwn(t *testing.T) {
+	first, began := make(chan struct{}), make(chan struct{})
+	goOn := make(chan struct{})
+	b := rpctest.New(t, func(ctx context.Context, turn *rpctest.Turn) {
+		if turn.Prompt() == "one" {
+			<-first
+			return
+		}
+		close(began)
+		select {
+		case <-goOn:
+		case <-ctx.Done():
+		}
+	})
+	cfg := b.Config()
+	cfg.Admission = hasty{cfg.Admission, func() { close(first); <-began }}
+	p := connect(t, rpc.New(cfg), rpc.Local())
+	id := p.create()
+	ok[receipt](p, "prompt.submit", obj{"session_id": id, "text": "one"})
+	p.until("message.start")
+	second := ok[receipt](p, "prompt.submit", obj{"session_id": id, "text": "two", "queue": true})
+	ok[obj](p, "queue.now", obj{"admission_id": second.Admission})
+	close(goOn)
+	for e := (event{}); e.Admission != second.Admission; {
+		if e = last(p.until("message.complete")); !strings.Contains(string(e.Payload), `"status":"complete"`) {
+			t.Errorf("%s ended with %s", e.Admission, e.Payload)
+		}
+	}
+}
