@@ -221,7 +221,7 @@ func (t *chat) submit(ctx context.Context, text string) error {
 		return err
 	}
 	t.own, t.started = r.Admission, false
-	if r.Status == "command" {
+	if r.Status == "command" || r.Status == "steered" { // the latter is part of a turn that runs
 		t.own = ""
 	}
 	if r.Session != "" {
@@ -230,7 +230,10 @@ func (t *chat) submit(ctx context.Context, text string) error {
 	}
 	t.paint.begin()
 	t.paint.command(r.Text)
-	if r.Place > 0 {
+	switch {
+	case r.Status == "steered":
+		t.paint.note("the running turn is told")
+	case r.Place > 0:
 		t.paint.note("waiting: %d before this one", r.Place)
 	}
 	return nil
@@ -314,7 +317,7 @@ func (t *chat) on(ctx context.Context, e Event) (err error, over bool) {
 		t.paint.beside(e)
 		return nil, false
 	}
-	t.started = true
+	t.started = t.started || e.Type == "message.start" // its place in the queue is news of it, too
 	t.paint.on(e)
 	switch {
 	case e.Type == "message.complete":

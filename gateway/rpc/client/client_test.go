@@ -269,6 +269,49 @@ func TestInterrupt(t *testing.T) {
 	close(stubborn)
 }
 
+// TestInterruptWhileWaiting: news of its place does not make a message one that runs; it is taken out of the queue.
+func TestInterruptWhileWaiting(t *testing.T) {
+	b := rpctest.New(t, func(ctx context.Context, turn *rpctest.Turn) {
+		turn.Say("working")
+		<-ctx.Done()
+	})
+	x := chat(t, newLine(t, rpc.New(b.Config())), client.ChatOptions{Text: "hi", Session: "s"})
+	x.out.shows(t, "working")
+	queued := chat(t, l2(t, b), client.ChatOptions{Text: "later", Session: "s", JSON: true})
+	queued.out.shows(t, `"queue.update"`)
+	queued.interrupt <- struct{}{}
+	if err := queued.ends(); !errors.Is(err, client.ErrInterrupted) {
+		t.Errorf("a waiting message ended with %v", err)
+	}
+	if rows, err := b.Unsettled(t.Context(), ""); err != nil || len(rows) != 1 {
+		t.Errorf("%d rows are left, want the one that runs: %v", len(rows), err)
+	}
+	x.interrupt <- struct{}{}
+	if err := x.ends(); !errors.Is(err, client.ErrInterrupted) {
+		t.Errorf("ended with %v", err)
+	}
+}
+
+// TestSteered: a message that joins a running turn is not waited for.
+func TestSteered(t *testing.T) {
+	goOn := make(chan struct{})
+	b := rpctest.New(t, func(ctx context.Context, turn *rpctest.Turn) {
+		turn.Say("working")
+		<-goOn
+	})
+	x := chat(t, newLine(t, rpc.New(b.Config())), client.ChatOptions{Text: "hi", Session: "s"})
+	x.out.shows(t, "working")
+	other := chat(t, l2(t, b), client.ChatOptions{Text: "/steer left", Session: "s"})
+	other.err.shows(t, "the running turn is told")
+	if err := other.ends(); err != nil {
+		t.Error(err)
+	}
+	close(goOn)
+	if err := x.ends(); err != nil {
+		t.Error(err)
+	}
+}
+
 func l2(t *testing.T, b *rpctest.Backend) *line { return newLine(t, rpc.New(b.Config())) }
 
 // TestCut: an answer whose connection is cut again and again is written once and whole.
