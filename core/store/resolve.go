@@ -113,8 +113,8 @@ func (t *tx) evidence(a core.Admission, r core.Resolution, retry *core.Admission
 	return err
 }
 
-// again admits the row that retries a, in a's place. The retried turn's live message waits for it, without a deadline,
-// and so do its questions, open or ended: the row asks them again by asking the same.
+// again admits the row that retries a, in a's place. The retried turn's live message, if the platform took one, waits for it
+// without a deadline, and so do its questions, open or ended: the row asks them again by asking the same.
 func (t *tx) again(a core.Admission, resume bool, now time.Time) (*core.Admission, error) {
 	next := core.Admission{ID: core.AdmissionID(newID()), Conversation: a.Conversation, Seq: a.Seq, Status: core.Queued,
 		By: a.By, Caps: a.Caps, Admin: a.Admin, Submission: a.Submission, RetryOf: a.ID, Resume: resume, Created: at(ms(now))}
@@ -125,8 +125,9 @@ func (t *tx) again(a core.Admission, resume bool, now time.Time) (*core.Admissio
 	if err := t.insert(&next, submission, "", nil); err != nil {
 		return nil, err
 	}
-	if _, err := t.exec(`UPDATE deliveries SET state = 'live', live_until = 0, due = NULL
-		WHERE admission = ? AND admission <> '' AND kind = 'preview' AND state IN ('live', 'owed', 'sending')`, a.ID); err != nil {
+	if _, err := t.exec(`UPDATE deliveries SET state = CASE parts WHEN '' THEN 'moved' ELSE 'live' END,
+		done = CASE parts WHEN '' THEN ? ELSE done END, live_until = 0, due = NULL
+		WHERE admission = ? AND admission <> '' AND kind = 'preview' AND state IN ('live', 'owed', 'sending')`, ms(now), a.ID); err != nil {
 		return nil, err
 	}
 	_, err = t.exec(`UPDATE questions SET admission = ? WHERE conversation = ? AND state <> 'dropped' AND admission = ?`,

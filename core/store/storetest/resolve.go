@@ -120,10 +120,16 @@ var resolveTests = []test{
 	{"the retry finishes the message of the turn before", func(k kit) {
 		a := k.queue(said("1", "x"))
 		k.start(a.Conversation, "t")
+		bare := preview("p0", a)
+		bare.Parts = nil // the platform took nothing yet
+		k.ok(k.Outbox().Put(k.Context(), bare))
 		k.ok(k.Outbox().Put(k.Context(), preview("p1", a)))
 		k.vanish()
 		next := k.retry(a.ID, false)
 		_, c := k.start(a.Conversation, "u")
+		if rows := must(k.Outbox().Of(k.Context(), a.ID))(k); len(rows) != 1 || rows[0].ID != "p0" || rows[0].State != core.DeliveryMoved {
+			k.Fatalf("a message that is not there still grows: %+v", rows)
+		}
 		if c.Preview == nil || c.Preview.Parts[0].Ref != "55" || c.Preview.State != core.DeliveryMoved {
 			k.Fatalf("%+v", c.Preview)
 		}
