@@ -8,9 +8,11 @@ import (
 )
 
 // Settle implements core.Admissions. The lease must still be the fence's, but may have run out meanwhile: as long as
-// nobody took the conversation, storing a finished answer is better than losing it.
+// nobody took the conversation, storing a finished answer is better than losing it. What belongs to its consumer does so
+// from the commit on, however long that had to wait.
 func (s *Store) Settle(ctx context.Context, f core.Fence, id core.AdmissionID, v core.Settlement) (more bool, err error) {
 	const op = "settle"
+	asked := s.now()
 	err = s.write(ctx, op, synced, func(t *tx) error {
 		now := s.now()
 		ours, err := t.release(f)
@@ -34,8 +36,11 @@ func (s *Store) Settle(ctx context.Context, f core.Fence, id core.AdmissionID, v
 		if err := w.events(v.Events); err != nil {
 			return err
 		}
-		for i := range v.Deliveries {
-			if err := t.deliver(w.owned(v.Deliveries[i], id)); err != nil {
+		for _, d := range v.Deliveries {
+			if !d.LiveUntil.IsZero() {
+				d.LiveUntil = d.LiveUntil.Add(now.Sub(asked))
+			}
+			if err := t.deliver(w.owned(d, id)); err != nil {
 				return err
 			}
 		}

@@ -13,11 +13,14 @@ const (
 	longestPause = 5 * time.Second
 )
 
+// shownWithin is how long what is settled without the view belongs to the view that shows it.
+const shownWithin = 30 * time.Second
+
 // settle stores s. While the store cannot take it, it is tried again for as long as the lease is trusted; what the store
 // will never take is replaced, once, by a settlement without a tail. s is what was stored in the end.
 func (t *play) settle(s *core.Settlement) (more bool, err error) {
 	pause, told, reduced := firstPause, false, false
-	for {
+	for asked := time.Now(); ; {
 		more, err = t.settleOnce(*s)
 		if err == nil {
 			return more, nil
@@ -36,12 +39,24 @@ func (t *play) settle(s *core.Settlement) (more bool, err error) {
 				return false, err
 			}
 			pause = min(2*pause, longestPause)
+			now := time.Now()
+			prolong(s.Deliveries, now.Sub(asked))
+			asked = now
 		default:
 			if reduced {
 				return false, err
 			}
 			reduced = true
 			t.reduce(s, err)
+		}
+	}
+}
+
+// prolong lets what a view is going to show belong to it as much later as it is stored later.
+func prolong(list []core.Delivery, d time.Duration) {
+	for n := range list {
+		if !list[n].LiveUntil.IsZero() {
+			list[n].LiveUntil = list[n].LiveUntil.Add(d)
 		}
 	}
 }
@@ -74,6 +89,7 @@ func (t *play) reduce(s *core.Settlement, err error) {
 	}
 	s.Deliveries = nil
 	if d, owed := t.plain(wordsUnstored); owed {
+		d.State, d.LiveUntil = core.DeliveryLive, time.Now().Add(shownWithin) // the view shows it
 		s.Deliveries = []core.Delivery{d}
 	}
 }
