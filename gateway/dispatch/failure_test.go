@@ -44,6 +44,9 @@ func TestPanicInAView(t *testing.T) {
 				g.ended(a.ID, time.Minute)
 				synctest.Wait()
 				g.outlet.panic = ""
+				if v := g.outlet.of(a.ID); v != nil && where != "on message.delta" && where != "abandon" && !v.did("abandon") {
+					t.Errorf("the view is never ended: %q", v.story())
+				}
 				if _, ok := g.sessions.Status(a.Conversation); ok {
 					t.Error("the conversation is still live")
 				}
@@ -51,6 +54,8 @@ func TestPanicInAView(t *testing.T) {
 					d, err := g.store.Outbox().Of(t.Context(), a.ID)
 					if err != nil || len(d) != 1 || d[0].State != core.DeliveryOwed {
 						t.Errorf("nobody is told: %+v %v", d, err)
+					} else if ours := d[0].ID == core.DeliveryID("d-"+a.ID); ours != (where == "end" || where == "on message.start") {
+						t.Errorf("the live message is not ended: %+v", d)
 					}
 				}
 				if o := g.ended(g.say("1").ID, time.Second).Outcome; o.Result != core.Completed {
@@ -79,6 +84,11 @@ func TestFullDisk(t *testing.T) {
 				o := g.ended(a.ID, 2*time.Minute).Outcome
 				if o.Result != core.Completed || o.Text != "re: m1" {
 					t.Errorf("%+v", o)
+				}
+				row := g.row(a.ID)
+				d, err := g.store.Outbox().Of(t.Context(), a.ID)
+				if err != nil || len(d) != 1 || d[0].LiveUntil.Before(row.Settled.Add(29*time.Second)) {
+					t.Errorf("the outbox takes it beside its view: %+v %v, settled %v", d, err, row.Settled)
 				}
 				if told := g.notices(); len(told) != 1 || !strings.Contains(told[0], words) {
 					t.Errorf("told %q", told)
@@ -130,7 +140,7 @@ func TestSettlementThatIsRefused(t *testing.T) {
 		if o.Result != core.Failed || o.Reason != core.ReasonPersistence || o.Text == "" {
 			t.Errorf("%+v", o)
 		}
-		if d, err := g.store.Outbox().Of(t.Context(), a.ID); err != nil || len(d) != 1 || d[0].Text != o.Text {
+		if d, err := g.store.Outbox().Of(t.Context(), a.ID); err != nil || len(d) != 1 || d[0].Text != o.Text || d[0].State != core.DeliveryLive {
 			t.Errorf("%+v %v", d, err)
 		}
 		if n := g.store.n.settle.Load(); n != 2 {

@@ -122,12 +122,19 @@ func (t *play) show(s core.Settlement) {
 		return
 	}
 	finish := func() {
+		whole := false
+		defer func() {
+			if !whole {
+				t.guarded(view.Abandon)
+			}
+		}()
 		ctx, cancel := context.WithTimeout(t.views, storeTime)
 		defer cancel()
 		if err := view.Settled(ctx, s.Deliveries[0]); err != nil {
 			d.cfg.Log.Warn("an answer could not be marked; the outbox goes on with it", "session", t.claim.Admission.Conversation,
 				"turn", t.fence.Turn, "err", err)
 		}
+		whole = true
 	}
 	select {
 	case d.tail <- struct{}{}:
@@ -192,6 +199,9 @@ func (t *play) closeTail(end *ended) {
 // crashed ends a row whose handling panicked, without whatever panicked.
 func (t *play) crashed(p any) (released, more bool, err error) {
 	o := t.d.panicked(t.row(), p)
+	if t.view != nil {
+		t.guarded(t.view.Abandon)
+	}
 	if t.settled {
 		return true, true, nil
 	}
@@ -199,7 +209,7 @@ func (t *play) crashed(p any) (released, more bool, err error) {
 	end := ended{ours: true, outcome: o}
 	t.closeTail(&end)
 	s := core.Settlement{Outcome: end.outcome, Tail: end.tail}
-	if d, owed := t.plain(o.Text); owed {
+	if d, owed := t.unshown(o); owed {
 		s.Deliveries = []core.Delivery{d}
 	}
 	more, err = t.settle(&s)
@@ -209,6 +219,30 @@ func (t *play) crashed(p any) (released, more bool, err error) {
 	t.publish(s)
 	t.d.cfg.Observe(s.Outcome, time.Since(t.began))
 	return true, more, nil
+}
+
+// unshown is the row of an outcome that the outbox shows, because the view is over. The view knows best what is there
+// already; should it panic once more, its message stays as it is and the outcome becomes another.
+func (t *play) unshown(o core.Outcome) (d core.Delivery, owed bool) {
+	d, owed = t.plain(o.Text)
+	if t.view == nil {
+		return d, owed
+	}
+	t.guarded(func() {
+		row, ok := t.view.Final(o)
+		if row.State == core.DeliverySending { // by nobody
+			row.Parts = nil
+		}
+		row.State, row.LiveUntil = core.DeliveryOwed, time.Time{}
+		d, owed = row, ok
+	})
+	return d, owed
+}
+
+// guarded calls into a view that may panic.
+func (t *play) guarded(call func()) {
+	defer t.d.survive("a view panicked")
+	call()
 }
 
 // panicked logs a panic and makes the outcome of its turn.
