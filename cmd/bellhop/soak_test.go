@@ -279,7 +279,7 @@ func (s *soak) count(verified string) {
 			case end == "":
 				t.Errorf("chat %d: %s was said and never accepted", n, id)
 			case plain > 1 || marked > 1:
-				t.Errorf("chat %d: %s is answered %d times, and %d times marked", n, id, plain, marked)
+				t.Errorf("chat %d: %s is answered %d times, and %d times marked:\n%s", n, id, plain, marked, s.trace(c, id))
 			case plain+marked > 0:
 				answered++
 			case end == core.ReasonAnswered:
@@ -310,6 +310,36 @@ func (s *soak) count(verified string) {
 	}
 	t.Logf("%d kills, %d of them after SIGTERM; %d faults of the platform, %d of the model\n%d said, %d answered (%d repeated with a mark; %d shown after a later one, because the platform refused them at first), %d ended otherwise and told; %d effects\n%s",
 		s.kills, s.terms, s.faults.Load(), s.sick.Load(), said, answered, repeated, overtaken, other, len(effects), verified)
+}
+
+// trace tells what was sent about a message, and what the ledger knows of it.
+func (s *soak) trace(c *soakChat, id string) string {
+	var b strings.Builder
+	for _, k := range s.r.tg.Calls("") {
+		if k.Chat == c.ID && strings.Contains(k.Args["text"], id+" ") {
+			fmt.Fprintf(&b, "%s %s message %d %d %s %q\n", k.At.Format("05.000"), k.Method, k.Message, k.Code, k.Error, k.Args["text"])
+		}
+	}
+	s.r.open(func(st core.Store) {
+		rows, err := st.Recent(s.r.t.Context(), "", 1_000_000)
+		if err != nil {
+			s.r.t.Fatal(err)
+		}
+		for _, a := range rows {
+			if a.Submission.Text != id {
+				continue
+			}
+			fmt.Fprintf(&b, "%s retry of %q: %s, claimed %s, settled %s\n", a.ID, a.RetryOf, a.Outcome.Reason, a.Claimed.Format("05.000"), a.Settled.Format("05.000"))
+			sent, err := st.Outbox().Of(s.r.t.Context(), a.ID)
+			if err != nil {
+				s.r.t.Fatal(err)
+			}
+			for _, d := range sent {
+				fmt.Fprintf(&b, "    %s %s %s %v created %s done %s %s\n", d.ID, d.Kind, d.State, d.Parts, d.Created.Format("05.000"), d.Done.Format("05.000"), d.Error)
+			}
+		}
+	})
+	return b.String()
 }
 
 // ends are the reasons with which messages ended, by id: of the row that went on last.
