@@ -35,8 +35,8 @@ type Arrival struct {
 
 	heard *recent
 	// after runs once the batch is durable, in batch order. It is not run for a duplicate.
-	after  func(ctx context.Context, a *Arrival, adm core.Admitted)
-	rebind bool // what follows in the batch must be admitted after this has run
+	after func(ctx context.Context, a *Arrival, adm core.Admitted)
+	acts  bool // a command or a press: what follows in the batch must not be there yet when it runs
 }
 
 // person is who did it: the platform without its account, and the platform's id.
@@ -112,7 +112,7 @@ func (a *Arrival) command(after func(ctx context.Context, a *Arrival, adm core.A
 	s := a.submission()
 	s.Album, s.Part = "", false
 	a.Entry = &core.Entry{By: a.By, Submission: s, Terminal: &core.Outcome{Result: core.Completed, Reason: core.ReasonCommand}}
-	a.after = after
+	a.after, a.acts = after, true
 	return Done
 }
 

@@ -273,3 +273,15 @@ func TestRateOfThoseWhoAreOnlyTolerated(t *testing.T) {
 	}
 	want(t, "queued", len(w.queued()), 7)
 }
+
+// What follows a command in one batch is not there yet when the command runs: it must not be what the command clears.
+func TestACommandIsAboutWhatCameBefore(t *testing.T) {
+	for _, clear := range []string{"/stop all", "/queue clear"} {
+		w := newWorld(t, trusted)
+		w.receive(w.message("before", from("1")), w.message(clear, from("1")), w.message("after", from("1")))
+		if got := w.queued(); len(got) != 1 || got[0] != "after" {
+			t.Errorf("%s left %q, want what came after it", clear, got)
+		}
+		w.close()
+	}
+}

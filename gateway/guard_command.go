@@ -36,8 +36,6 @@ func (g *Gateway) guardCommand(_ context.Context, a *Arrival) (Verdict, error) {
 		a.In.Text, a.Busy = s.Text, busy
 		return Pass, nil
 	}
-	row, known := g.cfg.Commands.Find(a.In.Command)
-	a.rebind = known && row.Rebind
 	return a.command(g.run), nil
 }
 

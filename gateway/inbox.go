@@ -20,8 +20,8 @@ type inbox struct {
 // Receive takes a batch through the guards and makes it durable in one commit, together with the cursor. Then commands
 // run and presses are resolved, in batch order, and conversations with new rows are woken. It never waits for a turn.
 //
-// A command that points the chat to another conversation cuts the batch: what follows it is admitted after it has run.
-// The cursor moves with the last piece only, so a crash in between brings the batch again, and what is stored is then a
+// A command or a press cuts the batch: it is about what came before it, so what follows is admitted after it has run. The
+// cursor moves with the last piece only, so a crash in between brings the batch again, and what is stored is then a
 // duplicate.
 func (b *inbox) Receive(ctx context.Context, batch adapters.Batch) ([]adapters.Receipt, error) {
 	start := time.Now()
@@ -70,7 +70,7 @@ func (b *inbox) guarded(ctx context.Context, in []adapters.Inbound) (piece []Arr
 		if err := b.g.judge(ctx, a); err != nil {
 			return nil, nil, err
 		}
-		if a.rebind {
+		if a.acts {
 			return piece[:i+1], in[i+1:], nil
 		}
 	}
