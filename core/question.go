@@ -2,6 +2,7 @@ package core
 
 import (
 	"context"
+	"strings"
 	"time"
 )
 
@@ -25,6 +26,25 @@ const (
 	ChoiceAlways  Choice = "always"
 	ChoiceDeny    Choice = "deny"
 )
+
+// denied stands before the reason of a refusal.
+const denied = string(ChoiceDeny) + ": "
+
+// Deny is the answer that refuses an approval, with what the person said about it; reason may be empty.
+func Deny(reason string) string {
+	if reason = strings.TrimSpace(reason); reason != "" {
+		return denied + reason
+	}
+	return string(ChoiceDeny)
+}
+
+// ReadChoice reads the answer to an approval. reason is what came with a refusal.
+func ReadChoice(answer string) (c Choice, reason string) {
+	if reason, ok := strings.CutPrefix(answer, denied); ok {
+		return ChoiceDeny, reason
+	}
+	return Choice(answer), ""
+}
 
 // Ask is a question before it has an id.
 type Ask struct {

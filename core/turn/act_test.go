@@ -210,6 +210,17 @@ func TestApprovals(t *testing.T) {
 	}
 }
 
+// TestRefusalWithReason: the model hears what the person said.
+func TestRefusalWithReason(t *testing.T) {
+	s := newStage(t, uses("risky", `{}`), says("x"))
+	s.o.Asker = answers(core.Choice(core.Deny("use the other folder")))
+	n := s.counted()
+	s.run(t.Context())
+	if got := s.results()[0]; n.Load() != 0 || !strings.Contains(got, "did not allow") || !strings.Contains(got, "They said: use the other folder") {
+		t.Errorf("ran %d, result %q", n.Load(), got)
+	}
+}
+
 // rules is a Standing.
 type rules struct {
 	allowed []string

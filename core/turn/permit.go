@@ -135,7 +135,8 @@ func title(s tool.Spec) string {
 func (r *Runner) answered(ctx context.Context, t *state, c *call, q core.Question) {
 	key := c.risk.Key
 	var err error
-	switch core.Choice(q.Answer) {
+	choice, reason := core.ReadChoice(q.Answer)
+	switch choice {
 	case core.ChoiceOnce:
 	case core.ChoiceSession:
 		if key == "" {
@@ -156,9 +157,17 @@ func (r *Runner) answered(ctx context.Context, t *state, c *call, q core.Questio
 			err = r.o.Standing.Allow(ctx, key, q.By)
 		}
 	default:
-		c.refuse(fateDenied, textDenied)
+		c.refuse(fateDenied, refusal(reason))
 	}
 	if err != nil {
 		t.log.Warn("an approval could not be remembered", "call", c.ID, "err", err)
 	}
+}
+
+// refusal tells the model that a person said no, and what they said about it.
+func refusal(reason string) string {
+	if reason == "" {
+		return textDenied
+	}
+	return textDenied + " They said: " + tool.Repair(reason)
 }

@@ -31,7 +31,7 @@ func (d *Desk) Answer(ctx context.Context, by core.Principal, id core.QuestionID
 	if q.State != core.QuestionOpen {
 		return q, core.Errorf(op, core.Conflict, "%s is %s", id, q.State)
 	}
-	if q.Ask.Kind == core.Approval && !slices.Contains(choices, core.Choice(answer)) {
+	if choice, _ := core.ReadChoice(answer); q.Ask.Kind == core.Approval && !slices.Contains(choices, choice) {
 		return q, core.Errorf(op, core.Invalid, "no such choice")
 	}
 	if !time.Now().Before(q.Deadline) {

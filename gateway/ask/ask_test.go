@@ -262,8 +262,29 @@ func TestWhoMayAnswer(t *testing.T) {
 		if _, err := d.Answer(t.Context(), ann, q.ID, "perhaps"); !core.Is(err, core.Invalid) {
 			t.Error(err)
 		}
+		for _, answer := range []string{"once: because", "deny:because", "denied", "Deny: x"} {
+			if _, err := d.Answer(t.Context(), ann, q.ID, answer); !core.Is(err, core.Invalid) {
+				t.Errorf("%q: %v", answer, err)
+			}
+		}
 		cancel()
 		<-done
+	})
+}
+
+// TestRefusalWithReason: the turn gets the reason, and news and words tell it.
+func TestRefusalWithReason(t *testing.T) {
+	bubble(t, func(t *testing.T, d *desk) {
+		q, done := d.asks(t.Context(), d.question(core.Approval, "x"))
+		if _, err := d.Answer(t.Context(), ann, q.ID, core.Deny(" not today ")); err != nil {
+			t.Fatal(err)
+		}
+		if choice, reason := core.ReadChoice((<-done).q.Answer); choice != core.ChoiceDeny || reason != "not today" {
+			t.Errorf("the turn got %q, %q", choice, reason)
+		}
+		if b := d.last(); b.Detail != string(core.ChoiceDeny) || !strings.HasSuffix(b.Text, ": not today") {
+			t.Errorf("published %+v", b)
+		}
 	})
 }
 

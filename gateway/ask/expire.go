@@ -65,6 +65,9 @@ func resolved(q core.Question) core.EventBody {
 		Status: string(q.State), Text: words(q)}
 	if q.State == core.QuestionAnswered && !hidden(a.Kind) {
 		b.Detail = q.Answer
+		if choice, reason := core.ReadChoice(q.Answer); a.Kind == core.Approval && reason != "" {
+			b.Detail = string(choice)
+		}
 	}
 	return b
 }
@@ -103,6 +106,9 @@ func answered(q core.Question) string {
 		return "Allowed for this session" + by + "."
 	case core.ChoiceAlways:
 		return "Always allowed" + by + "."
+	}
+	if _, reason := core.ReadChoice(q.Answer); reason != "" {
+		return "Denied" + by + ": " + reason
 	}
 	return "Denied" + by + "."
 }
