@@ -197,6 +197,19 @@ func TestTableIsWhole(t *testing.T) {
 	}
 }
 
+func TestParse(t *testing.T) {
+	for text, want := range map[string]string{"/stop": "stop|", "/Queue edit 1  x ": "queue|edit 1  x", "/queue\none\ntwo": "queue|one\ntwo",
+		"/x-y_2\tz": "x-y_2|z", "": "", "/": "", "stop": "", " /stop": "", "/etc/hosts": "", "/1": "", "/stop@bot": "", "/é": ""} {
+		got := ""
+		if name, args, ok := Parse(text); ok {
+			got = name + "|" + args
+		}
+		if got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
 func TestUnknownCommands(t *testing.T) {
 	w := newWorld(t)
 	w.says(ann, "/stpo", "`/stpo`", "Did you mean `/stop`?", "/help")
@@ -234,6 +247,45 @@ func TestStopInAGroup(t *testing.T) {
 	c.By = otto
 	if _, err := w.table.Run(t.Context(), c); err != nil || ctx.Err() == nil {
 		t.Errorf("an admin could not stop it: %v", err)
+	}
+}
+
+// overtaken is a store where, by the time a row was read, the next person's turn runs.
+type overtaken struct {
+	Store
+	next func()
+}
+
+func (o *overtaken) Admission(ctx context.Context, id core.AdmissionID) (core.Admission, error) {
+	a, err := o.Store.Admission(ctx, id)
+	o.next()
+	return a, err
+}
+
+// TestStopHitsWhatWasChecked: in a group, the right to stop one's own turn stops no other that began meanwhile.
+func TestStopHitsWhatWasChecked(t *testing.T) {
+	w := newWorld(t)
+	a := w.submit(ann, "work")
+	b := w.submit(bob, "other work")
+	live, ok := w.sessions.Begin(a.Conversation)
+	if !ok {
+		t.Fatal("live already")
+	}
+	_, cancel := live.Turn(t.Context(), a.ID, "T1")
+	defer cancel(nil)
+	var other context.Context
+	w.table.deps.Store = &overtaken{w.s, func() {
+		live.Close()
+		live.Rest()
+		var cancel context.CancelCauseFunc
+		other, cancel = live.Turn(t.Context(), b.ID, "T2")
+		t.Cleanup(func() { cancel(nil) })
+	}}
+	c := w.call(ann, "/stop")
+	c.Conversation.Group = true
+	answer, err := w.table.Run(t.Context(), c)
+	if err != nil || !strings.HasPrefix(answer.Text, "Nothing is running.") || other.Err() != nil {
+		t.Errorf("%q %v; the other turn: %v", answer.Text, err, context.Cause(other))
 	}
 }
 
@@ -315,8 +367,13 @@ func TestApprove(t *testing.T) {
 	q = w.ask1(core.Approval, "Run another?")
 	w.says(otto, "/deny "+strings.ToLower(short(q.ID))+" too risky", "Denied – not run.")
 	row, err := w.s.Question(t.Context(), q.ID)
-	if err != nil || row.Answer != string(core.ChoiceDeny) {
+	if choice, reason := core.ReadChoice(row.Answer); err != nil || choice != core.ChoiceDeny || reason != "too risky" {
 		t.Errorf("stored: %+v %v", row, err)
+	}
+	q = w.ask1(core.Approval, "And this?")
+	w.says(otto, "/deny", "Denied – not run.")
+	if row, err := w.s.Question(t.Context(), q.ID); err != nil || row.Answer != string(core.ChoiceDeny) {
+		t.Errorf("stored without a reason: %+v %v", row, err)
 	}
 	a, b := w.ask1(core.Approval, "First?"), w.ask1(core.Approval, "Second?")
 	w.says(otto, "/approve", "Which one?", short(a.ID), short(b.ID), "First?")
@@ -329,6 +386,22 @@ func TestApprove(t *testing.T) {
 	q = w.ask1(core.Clarify, "Which colour?")
 	w.says(ann, "/approve", "Write your answer")
 	w.says(ann, "/approve "+short(q.ID)+" green", "Thank you.")
+}
+
+// TestHiddenAnswersAreNotTaken: a command is a row, and a password is not written down.
+func TestHiddenAnswersAreNotTaken(t *testing.T) {
+	w := newWorld(t)
+	w.submit(otto, "work")
+	for _, kind := range []core.QuestionKind{core.Sudo, core.Secret} {
+		q := w.ask1(kind, "Your password?")
+		for _, args := range []string{"", " hunter2", " " + short(q.ID), " " + short(q.ID) + " hunter2"} {
+			w.says(otto, "/approve"+args, "not taken here")
+		}
+		if row, err := w.s.Question(t.Context(), q.ID); err != nil || row.State != core.QuestionOpen {
+			t.Errorf("%s: %+v %v", kind, row, err)
+		}
+		w.says(otto, "/deny", "Thank you.")
+	}
 }
 
 func TestResolve(t *testing.T) {

@@ -23,15 +23,21 @@ func choiceOf(w string) (core.Choice, bool) {
 	return "", false
 }
 
+// notHere refuses a password or a secret: what is written in a command is kept in the store.
+const notHere = "Passwords and secrets are not taken here, because what is written here is kept. Answer on the page of this gateway " +
+	"or in `bellhop chat`, or refuse with `/deny`."
+
 func (t *Table) approve(ctx context.Context, c Call) (Answer, error) {
 	q, rest, hint, err := t.question(ctx, c)
 	if err != nil || hint != "" {
 		return Answer{Text: hint}, err
 	}
-	if q.Ask.Kind != core.Approval {
-		if rest == "" {
-			return say("Write your answer after the command: `/approve " + short(q.ID) + " …`.")
-		}
+	switch {
+	case q.Ask.Kind == core.Sudo || q.Ask.Kind == core.Secret:
+		return say(notHere)
+	case q.Ask.Kind != core.Approval && rest == "":
+		return say("Write your answer after the command: `/approve " + short(q.ID) + " …`.")
+	case q.Ask.Kind != core.Approval:
 		return t.answer(ctx, c, q, rest)
 	}
 	choice, ok := choiceOf(rest)
@@ -41,15 +47,18 @@ func (t *Table) approve(ctx context.Context, c Call) (Answer, error) {
 	return t.answer(ctx, c, q, string(choice))
 }
 
+// maxReason is how much of a reason, in graphemes, the model is told.
+const maxReason = 500
+
 func (t *Table) deny(ctx context.Context, c Call) (Answer, error) {
-	q, _, hint, err := t.question(ctx, c)
+	q, reason, hint, err := t.question(ctx, c)
 	if err != nil || hint != "" {
 		return Answer{Text: hint}, err
 	}
 	if q.Ask.Kind != core.Approval {
 		return t.answer(ctx, c, q, "")
 	}
-	return t.answer(ctx, c, q, string(core.ChoiceDeny))
+	return t.answer(ctx, c, q, core.Deny(clip(reason, maxReason)))
 }
 
 // question finds the open question that is meant: by its id or the end of it, else the only one of this conversation, else,

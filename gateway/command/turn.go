@@ -9,38 +9,29 @@ import (
 	"bellhop/core"
 )
 
-// mayStop reports whether by may interrupt what runs in the conversation: its author, who has control, and everybody in a
-// chat of two.
-func (t *Table) mayStop(ctx context.Context, c Call, running core.AdmissionID) (bool, error) {
-	if c.By.Can(core.CanControl) || !c.Conversation.Group {
-		return true, nil
-	}
-	if running == "" {
-		return c.Conversation.Owner == c.By.ID, nil
-	}
-	a, err := t.deps.Store.Admission(ctx, running)
-	return err == nil && a.By == c.By.ID, err
-}
-
-// interrupt ends what runs, with reason. stopped is false when nothing did.
+// interrupt ends what runs, with reason. stopped is false when nothing did. Who has control, and everybody in a chat of
+// two, ends whatever runs or comes next; anybody else their own turn, and no other that may run by the time it is told.
 func (t *Table) interrupt(ctx context.Context, c Call, reason core.Reason) (stopped bool, err error) {
-	id := c.Conversation.ID
+	id, why := c.Conversation.ID, core.Interrupt{Reason: reason, By: c.By.ID}
 	if id == "" {
 		return false, nil
 	}
+	if c.By.Can(core.CanControl) || !c.Conversation.Group {
+		_, stopped = t.deps.Sessions.Interrupt(id, why)
+		return stopped, nil
+	}
 	status, live := t.deps.Sessions.Status(id)
-	if !live {
+	if !live || status.Admission == "" {
 		return false, nil
 	}
-	may, err := t.mayStop(ctx, c, status.Admission)
+	a, err := t.deps.Store.Admission(ctx, status.Admission)
 	switch {
 	case err != nil:
 		return false, err
-	case !may:
+	case a.By != c.By.ID:
 		return false, core.Errorf("stop", core.Denied, "%s did not start what runs", c.By.ID)
 	}
-	_, stopped = t.deps.Sessions.Interrupt(id, core.Interrupt{Reason: reason, By: c.By.ID})
-	return stopped, nil
+	return t.deps.Sessions.InterruptTurn(id, a.ID, why), nil
 }
 
 func (t *Table) stop(ctx context.Context, c Call) (Answer, error) {
