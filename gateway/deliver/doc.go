@@ -31,7 +31,8 @@
 //
 // Fallbacks, each once per attempt: no markup, another size, no topic, the chat's new id, no buttons, a new message for
 // one that is gone or cannot be edited. What a peer cannot do is remembered for an hour. Temporary failures are tried
-// again, ever more slowly, for a day. Order per target is kept: one goroutine writes to a target at a time.
+// again, ever more slowly, for a day. Order per target is kept: one goroutine writes to a target at a time, and a view whose
+// turn was settled is next. A row belongs to its sender for longer than any call takes, and is not taken twice meanwhile.
 //
 // Questions become rows with buttons where they may be answered: in the chat of the turn if its author is an admin, else in
 // the owner's chat. When they end anywhere, the card says who, what and when; the buttons go. Typing and the place in the

@@ -2,7 +2,6 @@ package deliver
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"bellhop/core"
@@ -10,7 +9,6 @@ import (
 
 const (
 	dueAtOnce  = 64              // rows taken from the store at once
-	maxLanes   = 128             // targets that are written to at the same time
 	storePause = 5 * time.Second // before the store is asked again after it failed
 
 	// lookEvery is how often the store is looked at without a reason: rows of another process come without a kick.
@@ -78,88 +76,6 @@ func (m *Mouth) due(ctx context.Context) (full bool, next time.Time, err error) 
 	}
 	next, err = m.cfg.Store.Next(ctx)
 	return false, next, err
-}
-
-// lanes keep the order per target: one goroutine writes to a target at a time. Bounded by what Due hands out and by
-// maxLanes goroutines.
-type lanes struct {
-	mu      sync.Mutex
-	open    map[lane][]core.Delivery // targets being written to, with what waits behind
-	waiting []lane                   // targets that nobody writes to yet
-	running int
-}
-
-type lane struct{ platform, chat, thread string }
-
-func newLanes() *lanes { return &lanes{open: map[lane][]core.Delivery{}} }
-
-func (l *lanes) push(d core.Delivery) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	k := lane{d.Route.Platform, d.Route.Chat, d.Route.Thread}
-	rows, busy := l.open[k]
-	l.open[k] = append(rows, d)
-	if !busy {
-		l.waiting = append(l.waiting, k)
-	}
-}
-
-// start gives waiting lanes a goroutine while there may be more.
-func (l *lanes) start(m *Mouth) {
-	for {
-		k, ok := l.take()
-		if !ok {
-			return
-		}
-		if !m.spawn(func(ctx context.Context) { l.drain(ctx, m, k) }) {
-			return
-		}
-	}
-}
-
-func (l *lanes) take() (lane, bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if len(l.waiting) == 0 || l.running >= maxLanes {
-		return lane{}, false
-	}
-	k := l.waiting[0]
-	l.waiting = l.waiting[1:]
-	l.running++
-	return k, true
-}
-
-// drain writes the rows of a lane until none is left.
-func (l *lanes) drain(ctx context.Context, m *Mouth, k lane) {
-	for {
-		d, ok := l.next(k)
-		if !ok {
-			break
-		}
-		if ctx.Err() != nil { // what is not sent stays a row and is taken up after the start
-			continue
-		}
-		if err := m.write(ctx, d, false); err != nil && ctx.Err() == nil && !core.Is(err, core.Conflict) {
-			m.log.Error("a delivery could not be recorded", "delivery", d.ID, "platform", d.Route.Platform, "err", err)
-		}
-		m.cards.sent(d)
-	}
-	l.start(m) // lanes that waited for a goroutine
-	m.Wake()   // rows of the same target that stood behind
-}
-
-func (l *lanes) next(k lane) (core.Delivery, bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	rows := l.open[k]
-	if len(rows) == 0 {
-		delete(l.open, k)
-		l.running--
-		return core.Delivery{}, false
-	}
-	d := rows[0]
-	l.open[k] = rows[1:]
-	return d, true
 }
 
 // leftover decides about the preview of a turn whose consumer is gone. The turn's retry adopts it, or its final has it

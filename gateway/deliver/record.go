@@ -44,6 +44,9 @@ func (s *surface) store(ctx context.Context) error {
 		s.row.Kind, s.row.State = core.DeliverPreview, core.DeliveryLive
 	}
 	s.row.Route = s.route
+	if !s.row.LiveUntil.IsZero() { // it may be the settled one, and its view is alive
+		s.row.LiveUntil = time.Now().Add(liveFor)
+	}
 	row := s.row
 	row.Parts = (*View)(s).parts()
 	s.mu.Unlock()

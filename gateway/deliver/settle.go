@@ -62,12 +62,32 @@ func (v *View) final(text string, media []core.Media) core.Delivery {
 	return d
 }
 
-// Settled finishes the message after the commit and marks the row. What the platform does not take now is left to the
-// outbox. The error is of the store.
+// Settled finishes the message after the commit and marks the row, when nobody else writes to the target. What the
+// platform does not take now is left to the outbox. The error is of the store.
 func (v *View) Settled(ctx context.Context, d core.Delivery) error {
 	if v.paint == nil {
 		return v.m.write(ctx, d, false)
 	}
+	release, err := v.m.lanes.hold(ctx, v.m, laneOf(d.Route), d.ID)
+	if err != nil {
+		v.stop()
+		return v.leave(ctx, d)
+	}
+	defer release()
+	d.LiveUntil = time.Now().Add(liveFor)
+	return v.finish(ctx, d)
+}
+
+// leave gives the row to the outbox.
+func (v *View) leave(ctx context.Context, d core.Delivery) error {
+	d.State, d.LiveUntil = core.DeliveryOwed, time.Time{}
+	v.mu.Lock()
+	d.Route, d.Parts = v.route, v.parts()
+	v.mu.Unlock()
+	return v.m.save(ctx, v.rows(d)...)
+}
+
+func (v *View) finish(ctx context.Context, d core.Delivery) error {
 	v.mu.Lock()
 	held, marked, unsure := v.held, v.marked, v.lost
 	v.mu.Unlock()
