@@ -205,9 +205,16 @@ func (p *chatPlayer) finish(word string) {
 
 func (p *chatPlayer) cost() obj {
 	u := p.usage
-	return obj{"prompt_tokens": u.Input, "completion_tokens": u.Output, "total_tokens": u.Input + u.Output,
-		"prompt_tokens_details":     obj{"cached_tokens": u.CacheRead},
-		"completion_tokens_details": obj{"reasoning_tokens": u.Reasoning}}
+	prompt := obj{"cached_tokens": u.CacheRead}
+	told := obj{"prompt_tokens": u.Input, "completion_tokens": u.Output, "total_tokens": u.Input + u.Output,
+		"prompt_tokens_details": prompt, "completion_tokens_details": obj{"reasoning_tokens": u.Reasoning}}
+	if u.CacheWrite > 0 { // routers tell this, and the price
+		prompt["cache_write_tokens"] = u.CacheWrite
+	}
+	if u.Cost > 0 {
+		told["cost"] = u.Cost
+	}
+	return told
 }
 
 func (p *chatPlayer) answer(word string) {

@@ -23,7 +23,7 @@ func testText(t *testing.T, k Kit) {
 		}
 	})
 	t.Run("usage", func(t *testing.T) {
-		u := core.Usage{Input: 100, Output: 20, CacheRead: 64, Reasoning: 7}
+		u := core.Usage{Input: 100, Output: 20, CacheRead: 64, CacheWrite: 3, Reasoning: 7, Cost: 0.25}
 		r := b.must(t, Text("x"), Cost(u))
 		u.Calls = 1
 		if diff := cmp.Diff(u, r.Done.Usage); diff != "" {
