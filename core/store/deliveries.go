@@ -293,5 +293,5 @@ func (o outbox) Forget(ctx context.Context, before time.Time) (int, error) {
 		return 0, err
 	}
 	return o.s.prune(ctx, op, `DELETE FROM deliveries WHERE n IN (SELECT n FROM deliveries
-		WHERE state IN ('delivered', 'dead', 'moved') AND done < ? LIMIT ?)`, ms(before))
+		WHERE done > 0 AND done < ? AND state NOT IN ('owed', 'sending', 'live') LIMIT ?)`, ms(before))
 }

@@ -84,7 +84,7 @@ func (s *Store) Trim(ctx context.Context, before time.Time) (int, error) {
 }
 
 // pruneStep is how many rows one transaction of a clean-up touches: others wait for it.
-const pruneStep = 500
+const pruneStep = 100
 
 // prune repeats a clean-up, whose last argument is a limit, until it finds nothing more. It returns how many rows it
 // touched.

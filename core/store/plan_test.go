@@ -18,9 +18,6 @@ var leisurely = []string{
 	"a.routed = 1",                      // bellhop verify
 	"GROUP BY 1",                        // Recount
 	"FROM leases l WHERE l.token <> ''", // a row a conversation
-	"a.trimmed = 0",                     // retention
-	"e.at < ?",
-	"done < ?",
 	"FROM grants",
 	"FROM conversations c ORDER BY",
 	"c.title = ?",
@@ -136,6 +133,9 @@ func everything(t *testing.T, s *Store) {
 	_, _ = s.Cancel(ctx, c, core.Outcome{})
 	look(ctx, s, c, a.ID)
 	_ = s.Rekey(ctx, "k", "l", "2")
+	_, _ = s.Retention(ctx, s.now())
+	_, _ = s.Trim(ctx, s.now())
+	_, _ = s.Outbox().Forget(ctx, s.now())
 }
 
 // look calls what only reads, and the outbox.

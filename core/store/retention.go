@@ -14,8 +14,8 @@ func (s *Store) Retention(ctx context.Context, before time.Time) (int, error) {
 	for {
 		n := 0
 		err := s.write(ctx, op, unsynced, func(t *tx) error {
-			old, err := all(t, scanAdmission, selectAdmissions+` WHERE a.status = 'terminal' AND a.trimmed = 0 AND a.settled < ?
-				ORDER BY a.n LIMIT ?`, ms(before), pruneStep)
+			old, err := all(t, scanAdmission, selectAdmissions+` WHERE a.open = 0 AND a.trimmed = 0 AND a.settled < ?
+				ORDER BY a.settled LIMIT ?`, ms(before), pruneStep)
 			if err != nil {
 				return err
 			}
