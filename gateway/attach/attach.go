@@ -62,7 +62,7 @@ func (r *Runner) Run(ctx context.Context, in turn.Input, emit func(core.EventBod
 	files, missing := r.fetch(ctx, in, row)
 	if ctx.Err() == nil && strings.TrimSpace(row.Submission.Text) == "" {
 		if words := silent(files, missing); words != "" {
-			return core.Outcome{Result: core.Failed, Reason: core.ReasonMedia, Text: words, Error: errText(missing)}, nil
+			return core.Outcome{Result: core.Failed, Reason: core.ReasonMedia, Text: words, Error: errText(missing)}, said(*row, files, missing, words)
 		}
 	}
 	row.Submission.Attachments = files

@@ -73,6 +73,7 @@ type world struct {
 	from *fetcher
 	next *next
 	dir  string
+	tail []core.Message // of the last turn
 }
 
 func newWorld(t *testing.T, files platform) *world {
@@ -87,7 +88,12 @@ func (w *world) run(ctx context.Context, text string, files ...core.Attachment) 
 	in.Claim.Admission.ID = "A1"
 	in.Claim.Admission.Submission = core.Submission{Text: text, Attachments: files, Route: core.Route{Platform: "telegram", Chat: "1"}}
 	given := append([]core.Attachment(nil), files...)
-	o, _ := w.r.Run(ctx, in, func(core.EventBody) {})
+	o, tail := w.r.Run(ctx, in, func(core.EventBody) {})
+	w.tail = tail
+	if o.Reason == core.ReasonMedia && (len(tail) != 2 || tail[0].Role != core.RoleUser || tail[1].Role != core.RoleAssistant ||
+		tail[1].Content != o.Text || tail[0].Admission != "A1" || tail[1].Admission != "A1") {
+		w.t.Errorf("later turns do not know what was said: %+v", tail)
+	}
 	if diff := cmp.Diff(given, files); diff != "" {
 		w.t.Errorf("the caller's row was changed:\n%s", diff)
 	}
@@ -207,6 +213,9 @@ func TestPermanentFailures(t *testing.T) {
 			if w.next.ran || o.Result != core.Failed || o.Reason != core.ReasonMedia || !strings.Contains(o.Text, "could not fetch the document") || o.Error == "" {
 				t.Errorf("%s alone: %+v", ref, o)
 			}
+			if got := w.tail[0].APIContent; got != "[the attached n.txt could not be fetched]" {
+				t.Errorf("%s alone: the model is told %q later", ref, got)
+			}
 		}
 		w := newWorld(t, files)
 		if o := w.run(t.Context(), "", doc("gone", "a"), doc("gone", "b")); !strings.Contains(o.Text, "could not fetch the files") {
@@ -234,6 +243,9 @@ func TestSound(t *testing.T) {
 		o := w.run(t.Context(), "", core.Attachment{Kind: kind, Ref: "r", MIME: "audio/ogg"})
 		if w.next.ran || o.Reason != core.ReasonMedia || !strings.Contains(o.Text, "cannot listen") {
 			t.Errorf("%s: %+v", kind, o)
+		}
+		if got := w.tail[0].APIContent; got == "" {
+			t.Errorf("%s: the model is told nothing later", kind)
 		}
 		if w.run(t.Context(), "what is it?", core.Attachment{Kind: kind, Ref: "r"}); !w.next.ran || w.next.said().Text != "what is it?" {
 			t.Errorf("%s beside a text: %+v", kind, w.next.said())

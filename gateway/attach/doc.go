@@ -2,7 +2,8 @@
 //
 //	claimed row --> fetch each file (a few tries) --> WORKSPACE/inbox/ADMISSION/NAME --> the turn
 //	                      |
-//	                      +-- nothing came and nothing was written beside it: the turn ends here, and the person is told
+//	                      +-- nothing came and nothing was written beside it: the turn ends here, the person is told,
+//	                          and the transcript has both
 //
 // References are durable since admission; bytes are fetched here, by the adapter of the platform they came from. A Runner
 // stands in front of the turn's own and has the same form, so that fetching is part of the turn: it can be stopped, it

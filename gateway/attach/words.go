@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"bellhop/core"
+	"bellhop/core/prompt"
 )
 
 // silent returns what a person is told when an input without text brought nothing that a model can read; "" when it did.
@@ -24,6 +25,16 @@ func silent(files []core.Attachment, missing []missed) string {
 		return fmt.Sprintf("I could not fetch the %s you sent, so I did not answer it. Please send it again.", kindWord(missing[0].file.Kind))
 	}
 	return "I could not fetch the files you sent, so I did not answer. Please send them again."
+}
+
+// said is what later turns know of an input that ended here: what came of it, and what the person was told.
+func said(row core.Admission, files []core.Attachment, missing []missed, words string) []core.Message {
+	sub := row.Submission
+	sub.Text, sub.APIText, sub.Attachments = "", note(missing), files
+	return []core.Message{
+		{Admission: row.ID, Turn: row.Turn, Role: core.RoleUser, APIContent: prompt.APIText(sub), Attachment: files},
+		{Admission: row.ID, Turn: row.Turn, Role: core.RoleAssistant, Content: words},
+	}
 }
 
 func kindWord(kind string) string {
