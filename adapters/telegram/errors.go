@@ -75,12 +75,23 @@ func (c *caller) failed(method string, f failure) error {
 	e := &adapters.Error{Method: method, Code: f.Code, Text: c.hide.text(f.Description)}
 	e.Kind = kindOf(f.Code, f.Description)
 	switch {
+	case e.Kind == adapters.Temporary && creates(method) && f.Code != http.StatusBadGateway && f.Code != http.StatusServiceUnavailable:
+		e.Kind = adapters.Ambiguous // it may have broken down after it was done
 	case f.Parameters.MigrateTo != 0:
 		e.Kind, e.MovedTo = adapters.Moved, strconv.FormatInt(f.Parameters.MigrateTo, 10)
 	case e.Kind == adapters.Limited:
 		e.RetryAfter = time.Duration(max(1, f.Parameters.RetryAfter)) * time.Second
 	}
 	return e
+}
+
+// creates reports whether doing a call twice shows something twice.
+func creates(method string) bool {
+	switch method {
+	case "sendMessageDraft", "sendChatAction":
+		return false
+	}
+	return strings.HasPrefix(method, "send")
 }
 
 // rows say what Telegram's sentences mean; the first whose part is in the description holds. The sentences are those of

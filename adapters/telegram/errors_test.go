@@ -2,6 +2,7 @@ package telegram
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"testing"
 	"time"
@@ -68,6 +69,24 @@ func refusedBy(status int, h http.Header, body string) *adapters.Error {
 	var e *adapters.Error
 	errors.As(c.refused("sendMessage", status, h, []byte(body)), &e)
 	return e
+}
+
+// A fault of the server's own may come after the message was made; what stands before it went no further.
+func TestServerFaults(t *testing.T) {
+	c := newCaller(Config{Token: "123:SECRET"}, http.DefaultClient)
+	for _, tt := range []struct {
+		code    int
+		creates adapters.ErrorKind
+	}{{500, adapters.Ambiguous}, {502, adapters.Temporary}, {503, adapters.Temporary}, {504, adapters.Ambiguous}, {599, adapters.Ambiguous}} {
+		body := fmt.Appendf(nil, `{"ok":false,"error_code":%d,"description":"Internal Server Error"}`, tt.code)
+		for method, want := range map[string]adapters.ErrorKind{"sendMessage": tt.creates, "sendPhoto": tt.creates, "sendDocument": tt.creates,
+			"editMessageText": adapters.Temporary, "deleteMessage": adapters.Temporary, "sendMessageDraft": adapters.Temporary,
+			"sendChatAction": adapters.Temporary, "getUpdates": adapters.Temporary} {
+			if got := adapters.KindOf(c.refused(method, tt.code, nil, body)); got != want {
+				t.Errorf("%d of %s is %q, want %q", tt.code, method, got, want)
+			}
+		}
+	}
 }
 
 func TestAnswers(t *testing.T) {

@@ -125,7 +125,7 @@ func (h *harness) Toasts(to adapters.Target) []string { return h.chat(to).Toasts
 func (h *harness) FailNext(f adaptertest.Failure) {
 	h.fake.Fail(map[adaptertest.Failure]telegramtest.Fault{
 		adaptertest.FailLimited: {Status: 429, Text: "Too Many Requests: retry after 7", RetryAfter: 7},
-		adaptertest.FailServer:  {Status: 500},
+		adaptertest.FailServer:  {Status: 503},
 		adaptertest.FailDrop:    {Drop: true},
 		adaptertest.FailLost:    {Lost: true},
 		adaptertest.FailMarkup:  {Status: 400, Text: "Bad Request: can't parse entities: Unmatched end tag at byte offset 3"},
