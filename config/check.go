@@ -20,7 +20,9 @@ func check(c *Config) Faults {
 	k.models()
 	k.people()
 	k.tools()
+	k.unbuilt("", k.c.Stream, k.c.Display, func(string) bool { return true })
 	k.platforms()
+	slices.Sort(k.c.Warnings)
 	return k.faults
 }
 
@@ -183,7 +185,6 @@ func (k *checker) platforms() {
 			k.warn("platforms.%s is not in this version; it is off", name)
 		}
 	}
-	slices.Sort(k.c.Warnings)
 	names := map[string]bool{}
 	for i, t := range p.Telegram {
 		at := "platforms.telegram"
@@ -194,6 +195,10 @@ func (k *checker) platforms() {
 			}
 			names[t.Name] = true
 		}
+		if t.Bots < 0 {
+			k.fault("%s.bots: must not be negative", at)
+		}
+		k.unbuilt(at+".", t.Stream, t.Display, func(key string) bool { return t.Set[key] })
 		if !t.On() || t.Token == "" {
 			continue
 		}

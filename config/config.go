@@ -25,6 +25,7 @@ type Config struct {
 	RPC        RPC                 `yaml:"rpc"`
 	Approvals  Approvals           `yaml:"approvals"`
 	Turns      Turns               `yaml:"turns"`
+	Retention  Retention           `yaml:"retention"`
 	Platforms  Platforms           `yaml:"platforms"`
 
 	// File is where it was read from, empty for defaults and environment alone.
@@ -88,6 +89,7 @@ type Access struct {
 	Allow   []string `yaml:"allow"`
 	Admins  []string `yaml:"admins"`
 	Pairing bool     `yaml:"pairing"`
+	Rate    Rate     `yaml:"rate"` // of one person whom only default: allow lets in; none is no limit
 }
 
 // Busy is what happens to input while a turn runs.
@@ -159,6 +161,14 @@ type Turns struct {
 	Drain       time.Duration `yaml:"drain"` // how long SIGTERM waits for running turns
 }
 
+// Retention is how long what is over is kept; 0 is for ever. Transcripts and receipts are always kept.
+type Retention struct {
+	Payloads   time.Duration `yaml:"payloads"`   // what an input said, beside its receipt
+	Events     time.Duration `yaml:"events"`     // what clients that come back are told again
+	Deliveries time.Duration `yaml:"deliveries"` // finished rows of the outbox
+	Inbox      time.Duration `yaml:"inbox"`      // files that people sent, in the workspace
+}
+
 // Platforms are the doors. A platform is on when its section has what it needs, and off with enabled: false.
 type Platforms struct {
 	Telegram Many[Telegram] `yaml:"telegram"`
@@ -176,6 +186,9 @@ type Common struct {
 	Limits  Limits  `yaml:"limits"`
 	Stream  Stream  `yaml:"stream"`
 	Display Display `yaml:"display"`
+	Shared  bool    `yaml:"shared"` // one conversation for a whole group instead of one a person
+	Bots    int     `yaml:"bots"`   // messages of one other bot that are answered in a minute
+	Busy    string  `yaml:"busy" enum:"queue,steer,interrupt"`
 
 	// Set tells which of Stream's and Display's keys were written; the others fall back to the file's own sections.
 	Set map[string]bool `yaml:"-"`
@@ -201,6 +214,8 @@ type Unbuilt struct{ Any bool }
 // Many is a section, or a list of them.
 type Many[T any] []T
 
+const day = 24 * time.Hour
+
 // Default returns the values that hold where nothing is written.
 func Default() Config {
 	return Config{
@@ -218,6 +233,7 @@ func Default() Config {
 		RPC:        RPC{Pool: 4, SlashTimeout: 45 * time.Second},
 		Approvals:  Approvals{Mode: "ask"},
 		Turns:      Turns{MaxParallel: 64, Drain: 25 * time.Second},
+		Retention:  Retention{30 * day, 7 * day, 30 * day, 30 * day},
 		Platforms:  Platforms{Web: Web{Enabled: true}},
 	}
 }

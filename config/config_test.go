@@ -225,6 +225,46 @@ func TestSchemaKnowsTheContract(t *testing.T) {
 	}
 }
 
+// What is accepted and does nothing says so, and only when it was asked for.
+func TestUnbuiltDisplayWarns(t *testing.T) {
+	tests := []struct{ text, want string }{
+		{"stream: {mode: native}", "stream.mode: native is not in this version"},
+		{"display: {tool_progress: full}", "display.tool_progress: full"},
+		{"display: {reasoning: shown}", "display.reasoning: shown"},
+		{"display: {long_running: 5m}", "display.long_running: 5m0s"},
+		{"platforms: {telegram: {stream: {mode: native}}}", "platforms.telegram.stream.mode: native"},
+		{"platforms: {telegram: {display: {long_running: 2m}}}", "platforms.telegram.display.long_running: 2m0s"},
+		{"platforms: {telegram: {display: {interim: false}}}", ""},
+		{"display: {tool_progress: off, reasoning: hidden, long_running: 60s}\nstream: {mode: draft}", ""},
+	}
+	for _, tt := range tests {
+		c := parse(t, tt.text, env("TELEGRAM_BOT_TOKEN", botToken, "OPENAI_API_KEY", "sk-1", "BELLHOP_MODEL", "x"))
+		if all := strings.Join(c.Warnings, "\n"); tt.want == "" && all != "" || !strings.Contains(all, tt.want) {
+			t.Errorf("%s: %q", tt.text, c.Warnings)
+		}
+	}
+}
+
+func TestKeysOfPlatformsAndRetention(t *testing.T) {
+	c := parse(t, "access: {rate: 10/min}\nretention: {events: 0, inbox: 24h}\n"+
+		"platforms: {telegram: {shared: true, bots: 4, busy: steer}}", env("TELEGRAM_BOT_TOKEN", botToken))
+	tg := c.Platforms.Telegram[0]
+	if !tg.Shared || tg.Bots != 4 || tg.Busy != "steer" || c.Access.Rate != (Rate{10, time.Minute}) {
+		t.Errorf("%+v %+v", tg.Common, c.Access)
+	}
+	if want := (Retention{720 * time.Hour, 0, 720 * time.Hour, 24 * time.Hour}); c.Retention != want {
+		t.Errorf("%+v", c.Retention)
+	}
+	for text, want := range map[string]string{
+		"platforms: {telegram: {bots: -1}}":    "platforms.telegram.bots",
+		"platforms: {telegram: {busy: maybe}}": "platforms.telegram.busy",
+	} {
+		if _, err := Parse("c.yaml", []byte(text), env()); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	f.Add(contractExample)
 	f.Add("a: [\n")

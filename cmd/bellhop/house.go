@@ -144,7 +144,7 @@ func (h *house) newEngine() error {
 	h.commands = command.New(command.Deps{Desk: desk, Ask: h.ask, Fate: wakingReader{reader, h.mouth.Wake}, Sessions: live, Store: h.store, People: h.access,
 		Wake: h.dispatch.Wake, Tell: h.tellPerson, Models: h.modelNames, Model: h.cfg.Model.Name, Busy: h.cfg.Busy.Mode, Version: programVersion()})
 	h.gateway = gateway.New(gateway.Config{Desk: desk, Mouth: h.mouth, Commands: timedStops{h.commands, h.metrics}, Sessions: live, Store: h.store,
-		Access: h.access, Busy: h.cfg.Busy.Mode, Metrics: h.metrics, Log: h.log})
+		Access: h.access, Busy: h.cfg.Busy.Mode, Rate: rateOf(h.cfg.Access.Rate), Metrics: h.metrics, Log: h.log})
 	h.rpc = rpc.New(rpc.Config{Admission: desk, Command: timedStops{h.commands, h.metrics}, Ask: h.ask, Sessions: timedInterrupts{live, h.metrics}, Hub: h.hub, Store: h.store,
 		Version: programVersion(), Setup: h.setup, Render: markup.Web, Log: h.log, Pool: h.cfg.RPC.Pool, Limit: h.cfg.RPC.SlashTimeout})
 	return nil

@@ -50,6 +50,7 @@ func (a *app) reloadOnce(h *house, have config.Config, level *slog.LevelVar) con
 	for _, section := range restartSections(have, next) {
 		h.log.Warn("this section has changed and takes effect at the next start", "section", section)
 	}
+	next.Access.Rate = have.Access.Rate // takes effect at the next start
 	have.Access, have.Log = next.Access, next.Log
 	h.log.Info("configuration reloaded")
 	return have
@@ -65,6 +66,9 @@ func restartSections(old, next config.Config) []string {
 		if name != "-" && !live[name] && !reflect.DeepEqual(a.Field(i).Interface(), b.Field(i).Interface()) {
 			out = append(out, name)
 		}
+	}
+	if old.Access.Rate != next.Access.Rate {
+		out = append(out, "access.rate")
 	}
 	return out
 }

@@ -133,10 +133,18 @@ func newAdapters(c config.Config) ([]door, error) {
 		if err != nil {
 			return nil, err
 		}
-		doors = append(doors, door{a, gateway.PlatformOptions{RequireMention: t.Mention()}, platformOf(c, t.Common), markdownHint})
+		doors = append(doors, door{a, optionsOf(t.Common, t.Mention()), platformOf(c, t.Common), markdownHint})
 	}
 	return doors, nil
 }
+
+// optionsOf is what the gateway must know of a section.
+func optionsOf(c config.Common, mention bool) gateway.PlatformOptions {
+	return gateway.PlatformOptions{RequireMention: mention, Shared: c.Shared, Bots: c.Bots, Busy: c.Busy}
+}
+
+// rateOf is the rate of people whom nobody let in by name.
+func rateOf(r config.Rate) gateway.Rate { return gateway.Rate{Every: r.Every(), Burst: r.N} }
 
 // platformOf lays a platform's own stream and display keys over the file's.
 func platformOf(c config.Config, own config.Common) deliver.Platform {
