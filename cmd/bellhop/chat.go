@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -62,7 +63,7 @@ func (a *app) chat(ctx context.Context, o client.ChatOptions) error {
 	presses := make(chan struct{})
 	o.Interrupt = presses
 	dial := func(ctx context.Context) (jsonrpc.Conn, error) { // a gateway that was started again may listen elsewhere
-		return client.WebSocket("ws://"+addressOf(cfg)+"/rpc", token)(ctx)
+		return client.WebSocket(addressOf(cfg), token)(ctx)
 	}
 	c := client.Open(dial, reachTime)
 	var wg sync.WaitGroup
@@ -97,6 +98,16 @@ const addressFile = "gateway.addr"
 
 func writeAddress(data, addr string) error {
 	return os.WriteFile(filepath.Join(data, addressFile), []byte(addr+"\n"), 0o600)
+}
+
+// forgetAddress says that nothing listens any more. A gateway that is killed leaves its address behind: whoever dials it
+// asks for a proof first.
+func forgetAddress(data string) error {
+	err := os.Remove(filepath.Join(data, addressFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 // addressOf is where the gateway of this data folder listens.

@@ -28,6 +28,7 @@ import (
 	"bellhop/gateway/dispatch"
 	"bellhop/gateway/problem"
 	"bellhop/gateway/rpc"
+	"bellhop/gateway/rpc/proof"
 	"bellhop/gateway/session"
 	"bellhop/gateway/web"
 	"bellhop/stream"
@@ -236,6 +237,7 @@ func (h *house) handler(ctx context.Context) http.Handler {
 		mux.Handle("GET /web/", page)
 		mux.Handle("POST /rpc/session", h.auth.Trade())
 	}
+	mux.Handle("GET "+proof.Path, h.auth.Prove())
 	mux.Handle("GET /rpc", h.rpc.WebSocket(ctx, h.auth.Principal))
 	for _, d := range h.doors {
 		if m := adapters.CapsOf(d.Adapter).Mounter; m != nil {

@@ -60,7 +60,7 @@ func (r *rig) dial(ctx context.Context) (jsonrpc.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return client.WebSocket("ws://"+strings.TrimSpace(string(addr))+"/rpc", strings.TrimSpace(string(token)))(ctx)
+	return client.WebSocket(strings.TrimSpace(string(addr)), strings.TrimSpace(string(token)))(ctx)
 }
 
 func (w *webClient) listen(ctx context.Context) {

@@ -50,10 +50,11 @@ gateway/dispatch             core core/crash core/lease core/turn core/readback 
 gateway/deliver              core core/crash adapters stream stream/markup
 gateway/ask                  core core/crash
 gateway/command              core gateway/admission gateway/ask gateway/session stream stream/markup
-gateway/rpc                  core gateway/admission gateway/ask gateway/command gateway/session stream stream/markup gateway/rpc/jsonrpc
+gateway/rpc                  core gateway/admission gateway/ask gateway/command gateway/session stream stream/markup gateway/rpc/jsonrpc gateway/rpc/proof
 gateway/rpc/jsonrpc          -
+gateway/rpc/proof            -
 gateway/rpc/rpctest          core gateway/admission gateway/ask gateway/command gateway/rpc gateway/session stream stream/markup
-gateway/rpc/client           gateway/rpc/jsonrpc
+gateway/rpc/client           gateway/rpc/jsonrpc gateway/rpc/proof
 gateway/web                  core gateway/rpc
 gateway/problem              core
 gateway/attach               core core/turn adapters

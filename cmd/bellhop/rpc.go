@@ -5,7 +5,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
-	"net"
+	"os"
 	"os/signal"
 	"path/filepath"
 	"sync/atomic"
@@ -38,19 +38,25 @@ func (a *app) rpc(ctx context.Context, embedded bool) error {
 	if err != nil {
 		return err
 	}
-	if !embedded && answers(cfg) {
+	if !embedded && answers(ctx, cfg) {
 		return a.attach(ctx, cfg)
 	}
 	return a.embed(ctx, cfg)
 }
 
-// answers reports whether a gateway of this data folder listens.
-func answers(cfg config.Config) bool {
-	c, err := net.DialTimeout("tcp", addressOf(cfg), 2*time.Second)
+// answers reports whether the gateway of this data folder listens, and not something else where it once did.
+func answers(ctx context.Context, cfg config.Config) bool {
+	path := filepath.Join(cfg.Data, tokenFile)
+	if _, err := os.Stat(path); err != nil {
+		return false
+	}
+	token, err := rpc.TokenFile(path)
 	if err != nil {
 		return false
 	}
-	return c.Close() == nil
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	return client.Recognize(ctx, addressOf(cfg), token) == nil
 }
 
 // attach passes frames between the pipe and the running gateway. When the input ends it waits for the answers that are
@@ -60,7 +66,7 @@ func (a *app) attach(ctx context.Context, cfg config.Config) error {
 	if err != nil {
 		return err
 	}
-	gateway, err := client.WebSocket("ws://"+addressOf(cfg)+"/rpc", token)(ctx)
+	gateway, err := client.WebSocket(addressOf(cfg), token)(ctx)
 	if err != nil {
 		return core.E("attach to the gateway", core.Unavailable, err)
 	}

@@ -61,6 +61,7 @@ func (a *app) open(ctx context.Context, cfg config.Config, log *slog.Logger, lev
 	if err := writeAddress(cfg.Data, reachable(claim.listener.Addr())); err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, forgetAddress(cfg.Data)) }()
 	return a.live(ctx, h, claim.listener, level, client)
 }
 

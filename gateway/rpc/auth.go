@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"bellhop/core"
+	"bellhop/gateway/rpc/proof"
 )
 
 const (
@@ -197,6 +198,9 @@ func (a *Auth) Trade() http.Handler {
 		w.WriteHeader(http.StatusNoContent)
 	})
 }
+
+// Prove is the handler of GET proof.Path: it shows the terminal client that the gateway knows the token.
+func (a *Auth) Prove() http.Handler { return proof.Handler(a.o.Token) }
 
 // spend uses up a minted secret.
 func (a *Auth) spend(k string) bool {

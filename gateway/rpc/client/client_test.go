@@ -16,6 +16,7 @@ import (
 	"bellhop/gateway/rpc"
 	"bellhop/gateway/rpc/client"
 	"bellhop/gateway/rpc/jsonrpc"
+	"bellhop/gateway/rpc/proof"
 	"bellhop/gateway/rpc/rpctest"
 
 	"go.uber.org/goleak"
@@ -354,9 +355,12 @@ func TestTextIsTakenBack(t *testing.T) {
 }
 
 func TestGatewayIsGone(t *testing.T) {
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusUnauthorized) }))
+	mux := http.NewServeMux()
+	mux.Handle(proof.Path, proof.Handler("known"))
+	mux.HandleFunc("/rpc", func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusUnauthorized) })
+	srv := httptest.NewServer(mux)
 	defer srv.Close()
-	c := client.Open(client.WebSocket(srv.URL+"/rpc", "wrong"), patience)
+	c := client.Open(client.WebSocket(srv.Listener.Addr().String(), "known"), patience)
 	if err := c.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "token") {
 		t.Errorf("a refused token: %v", err)
 	}
