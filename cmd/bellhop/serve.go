@@ -124,6 +124,7 @@ func (a *app) live(ctx context.Context, h *house, l net.Listener, level *slog.Le
 	}
 	hup := hangups()
 	doors.add(func(ctx context.Context) error { return a.reload(ctx, h, hup, level) })
+	doors.add((&housekeeper{store: h.store, keep: h.cfg.Retention, workspace: h.cfg.Agent.Workspace, log: h.log}).Run)
 	if client != nil {
 		doors.add(func(ctx context.Context) error { defer leave(); return client(ctx, h) })
 	}
