@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -133,11 +134,16 @@ func TestGuessesAreLimited(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 3 * claimTries {
-			w.access.Claims("22222222")
+			w.access.Claims("fake:7", "22222222")
 		}
-		want(t, "the right one among too many guesses", w.access.Claims(code), false)
+		want(t, "the right one among too many guesses", w.access.Claims("fake:7", code), false)
+		want(t, "the right one, from somebody else", w.access.Claims("fake:1", code), true)
 		time.Sleep(time.Minute)
-		want(t, "a minute later", w.access.Claims(code), true)
+		want(t, "a minute later", w.access.Claims("fake:7", code), true)
+		for n := range claimGlut {
+			w.access.Claims(core.PrincipalID(fmt.Sprint("fake:g", n)), "22222222")
+		}
+		want(t, "the right one among too many people's guesses", w.access.Claims("fake:1", code), false)
 	})
 }
 

@@ -14,7 +14,8 @@
 // can be repeated (a chat's new id); everything else happens after the commit, and for a duplicate it does not happen
 // again: a command is a row born terminal. A command that points the chat to another conversation (/new) cuts the batch,
 // because what follows it belongs to the new one; the cursor then moves with the last piece. /queue TEXT and /steer TEXT
-// are ordinary rows from the start, so their text cannot be lost between two commits.
+// are ordinary rows from the start, so their text cannot be lost between two commits. Other commands are not run again: a
+// process that dies between the commit of a command and its run, which follows at once, leaves it undone and unanswered.
 //
 // arrival.go is the one translation between the words of adapters and of core. Who may talk: people named in the
 // configuration, stored grants, everybody when access.default is allow. Strangers get one line with a pairing code, ever.

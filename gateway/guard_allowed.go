@@ -22,7 +22,7 @@ func (g *Gateway) guardAllowed(ctx context.Context, a *Arrival) (Verdict, error)
 	}
 	by.Name, by.Lang = nameOf(a.In.From), a.In.From.Lang
 	a.By = by
-	if code := claimed(a.In); code != "" && g.cfg.Access.Claims(code) {
+	if code := claimed(a.In); code != "" && g.cfg.Access.Claims(id, code) {
 		return a.command(g.claim), nil
 	}
 	if allowed {
