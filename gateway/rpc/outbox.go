@@ -75,13 +75,14 @@ func (o *outbox) push(e core.Event) bool {
 	return ok
 }
 
-// forget drops what waits of a session, and returns the lowest number among it; 0: nothing waited.
+// forget drops what waits of a session and can be asked for again, and returns the lowest number among it; 0: nothing
+// waited.
 func (o *outbox) forget(c core.ConversationID) (lowest int64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	kept := o.events[:0:0]
 	for _, it := range o.events {
-		if it.event.Conversation != c {
+		if it.event.Conversation != c || it.event.Seq == 0 && !it.lag {
 			kept = append(kept, it)
 			continue
 		}

@@ -45,7 +45,7 @@ func sessionEventsSince(ctx context.Context, e *Env, p sinceParams) (sinceResult
 	if n := len(events); n > 0 {
 		out.Seq = events[n-1].Seq
 	}
-	w.cover(out.Seq, more)
+	w.cover(out.Seq, more, events)
 	return out, nil
 }
 
@@ -86,23 +86,24 @@ func sessionResume(ctx context.Context, e *Env, p resumeParams) (resumeResult, e
 	}
 	w := e.c.follow(e, conv.ID)
 	w.catchUp()
-	out, err := e.snapshot(ctx, conv, between(p.Limit, 1, 500, 100))
+	out, told, err := e.snapshot(ctx, conv, between(p.Limit, 1, 500, 100))
 	if err != nil {
 		w.fail()
 		return resumeResult{}, err
 	}
-	w.cover(out.Seq, false)
+	w.cover(out.Seq, false, told)
 	if err := e.replayQuestions(ctx, w, conv.ID, &out); err != nil {
 		return resumeResult{}, err
 	}
 	return out, nil
 }
 
-func (e *Env) snapshot(ctx context.Context, conv core.Conversation, limit int) (resumeResult, error) {
+// snapshot also returns the events that it found, those that the reply does not show among them.
+func (e *Env) snapshot(ctx context.Context, conv core.Conversation, limit int) (resumeResult, []core.Event, error) {
 	out := resumeResult{Session: sessionOf(conv)}
 	rows, err := e.s.cfg.Store.Unsettled(ctx, conv.ID)
 	if err != nil {
-		return out, err
+		return out, nil, err
 	}
 	live := map[core.AdmissionID]bool{}
 	var running core.AdmissionID
@@ -111,12 +112,14 @@ func (e *Env) snapshot(ctx context.Context, conv core.Conversation, limit int) (
 			running, live[a.ID], out.Running = a.ID, true, true
 		}
 	}
-	if out.Live, out.Seq, err = e.liveEvents(ctx, conv.ID, running); err != nil {
-		return out, err
+	found, begin, seq, err := e.liveEvents(ctx, conv.ID, running)
+	if err != nil {
+		return out, nil, err
 	}
+	out.Live, out.Seq = e.s.wireAll(found[begin:]), seq
 	page, err := e.history(ctx, conv.ID, 0, limit)
 	if err != nil {
-		return out, err
+		return out, nil, err
 	}
 	out.More = page.More
 	out.History = slices.DeleteFunc(page.Messages, func(m Message) bool { return live[m.Admission] && m.Role != core.RoleUser })
@@ -125,32 +128,32 @@ func (e *Env) snapshot(ctx context.Context, conv core.Conversation, limit int) (
 	if out.Running {
 		out.Waiting--
 	}
-	return out, nil
+	return out, found, nil
 }
 
-// liveEvents returns what the running turn has shown, and the number up to which the reply tells everything. A fresh number
+// liveEvents returns the newest events, where among them what the running turn has shown begins (at their end when nothing
+// runs), and the number up to which the reply tells everything. A fresh number
 // is above all that happened; the newest events, and the beginning of the running turn, are looked for below it.
-func (e *Env) liveEvents(ctx context.Context, c core.ConversationID, running core.AdmissionID) ([]Event, int64, error) {
+func (e *Env) liveEvents(ctx context.Context, c core.ConversationID, running core.AdmissionID) (events []core.Event, begin int, seq int64, err error) {
 	fresh, err := e.s.cfg.Store.Reserve(ctx, c, 1)
 	if err != nil {
-		return nil, 0, err
+		return nil, 0, 0, err
 	}
 	for back := int64(4 * core.EventBlock); ; back *= 4 {
 		from := max(0, fresh-back)
-		events, err := e.s.cfg.Hub.Since(ctx, c, from)
-		if err != nil {
-			return nil, 0, err
+		if events, err = e.s.cfg.Hub.Since(ctx, c, from); err != nil {
+			return nil, 0, 0, err
 		}
-		seq := from
+		seq = from
 		if n := len(events); n > 0 {
 			seq = events[n-1].Seq
 		}
-		begin := slices.IndexFunc(events, func(ev core.Event) bool { return ev.Type == core.MessageStart && ev.Admission == running })
+		begin = slices.IndexFunc(events, func(ev core.Event) bool { return ev.Type == core.MessageStart && ev.Admission == running })
 		switch {
 		case running == "" || begin < 0 && from == 0: // nothing runs, or it has not said so yet
-			return []Event{}, seq, nil
+			return events, len(events), seq, nil
 		case begin >= 0:
-			return e.s.wireAll(events[begin:]), seq, nil
+			return events, begin, seq, nil
 		}
 	}
 }
