@@ -77,7 +77,9 @@ func TestTokenInUse(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, pong)
 	g := r.start()
-	r.until("the first one polls", func() bool { return r.tg.FirstPoll() != time.Time{} })
+	r.until("the first one has begun", func() bool {
+		return len(r.tg.Calls("getUpdates")) > 0 && len(r.tg.Calls("getMe")) > 0 && len(r.tg.Calls("setMyCommands")) > 0
+	})
 	first := len(r.tg.Calls("getMe"))
 	data := filepath.Join(r.dir, "data")
 	r.reconfigure("data: "+data, "data: "+data+"2")
