@@ -7,9 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"strings"
-	"sync"
-	"time"
+	"reflect"
 
 	"bellhop/adapters"
 	"bellhop/config"
@@ -57,8 +55,9 @@ type house struct {
 
 // newHouse wires everything, from the store outwards. Nothing runs yet.
 func newHouse(ctx context.Context, cfg config.Config, st core.Store, log *slog.Logger) (*house, error) {
-	h := &house{cfg: cfg, log: log, store: st, metrics: newMetrics(), health: newHealth(st.Check)}
+	h := &house{cfg: cfg, log: log, store: st, metrics: newMetrics()}
 	h.problems = problem.New(h.tellProblem)
+	h.health = newHealth(st.Check, h.problems, replacer(secretsOf(reflect.ValueOf(cfg))))
 	h.metrics.registry.MustRegister(newLedger(st))
 	h.metrics.registry.MustRegister(newOpenProblems(h.problems))
 	for _, dir := range []string{cfg.Agent.Workspace, spillFolder(cfg)} {
@@ -151,42 +150,6 @@ func (h *house) newEngine() error {
 	return nil
 }
 
-// timedInterrupts measures the same of clients that stop a turn without a command.
-type timedInterrupts struct {
-	*session.Registry
-	metrics *metrics
-}
-
-func (s timedInterrupts) Interrupt(c core.ConversationID, why core.Interrupt) (core.AdmissionID, bool) {
-	defer s.metrics.stopped(time.Now())
-	return s.Registry.Interrupt(c, why)
-}
-
-func (s timedInterrupts) InterruptTurn(c core.ConversationID, id core.AdmissionID, why core.Interrupt) bool {
-	defer s.metrics.stopped(time.Now())
-	return s.Registry.InterruptTurn(c, id, why)
-}
-
-// timedStops measures how long a stop takes from its receipt to its turn being told.
-type timedStops struct {
-	*command.Table
-	metrics *metrics
-}
-
-func (s timedStops) Run(ctx context.Context, c command.Call) (command.Answer, error) {
-	if c.Name == "stop" {
-		defer s.metrics.stopped(time.Now())
-	}
-	return s.Table.Run(ctx, c)
-}
-
-func (s timedStops) Press(ctx context.Context, c command.Call, data string) (string, error) {
-	if strings.HasPrefix(data, "stop:") {
-		defer s.metrics.stopped(time.Now())
-	}
-	return s.Table.Press(ctx, c, data)
-}
-
 func (h *house) newRunner() (*turn.Runner, error) {
 	models, err := newModels(h.cfg)
 	if err != nil {
@@ -250,129 +213,4 @@ func (h *house) handler(ctx context.Context) http.Handler {
 		w.Header().Set("Server", serverName)
 		mux.ServeHTTP(w, r)
 	})
-}
-
-// receive runs one adapter. An adapter that cannot go on is a problem of its own; the other doors stay open.
-func (h *house) receive(ctx context.Context, d door) error {
-	var menu sync.WaitGroup
-	menu.Go(func() { h.setMenu(ctx, d) }) // beside the first poll, which must not wait for it
-	defer menu.Wait()
-	err := d.Run(ctx, h.inbox(d))
-	if err != nil && ctx.Err() == nil {
-		h.problems.Raise(problem.Problem{ID: "receive:" + d.Name(), Text: "the platform refused this account: " + err.Error(),
-			Remedy: remedyFor(adapters.KindOf(err)), Fatal: len(h.doors) == 1 && !h.cfg.Platforms.Web.Enabled})
-		<-ctx.Done()
-	}
-	return nil
-}
-
-// inbox is the gateway's way in with an eye on the connection.
-func (h *house) inbox(d door) adapters.Inbox {
-	return &watchedInbox{Inbox: h.gateway.Inbox(d.Adapter, d.options), name: d.Name(), problems: h.problems}
-}
-
-// watchedInbox turns what an adapter says of its connection, and input that cannot be stored, into a problem or its end.
-type watchedInbox struct {
-	adapters.Inbox
-	name     string
-	problems *problem.Register
-}
-
-// storeProblem is raised while input is refused because it cannot be stored. The platform keeps it and hands it over again.
-const storeProblem = "store"
-
-func (w *watchedInbox) Receive(ctx context.Context, b adapters.Batch) ([]adapters.Receipt, error) {
-	receipts, err := w.Inbox.Receive(ctx, b)
-	switch {
-	case err == nil && len(b.Inbound) > 0:
-		w.problems.Clear(storeProblem)
-	case err != nil && ctx.Err() == nil:
-		p := problem.Problem{ID: storeProblem, Text: "messages cannot be stored, so none are taken: " + err.Error(),
-			Remedy: "it is tried again and again; bellhop doctor looks at the store"}
-		if core.Is(err, core.NoSpace) {
-			p.Remedy = "make room on the disk of the data folder; nothing has to be restarted"
-		}
-		w.problems.Raise(p)
-	}
-	return receipts, err
-}
-
-func (w *watchedInbox) Health(err error) {
-	w.Inbox.Health(err)
-	id := "receive:" + w.name
-	if err == nil {
-		w.problems.Clear(id)
-		return
-	}
-	remedy := remedyFor(adapters.KindOf(err))
-	if adapters.KindOf(err) == adapters.Conflict {
-		remedy = "another program receives for this bot: stop it, or give it another token"
-	}
-	w.problems.Raise(problem.Problem{ID: id, Text: "messages are not received: " + err.Error(), Remedy: remedy})
-}
-
-func (h *house) tellProblem(p problem.Problem, open bool) {
-	if open {
-		h.log.Error("problem", "platform", p.ID, "err", p.Text, "remedy", p.Remedy)
-		return
-	}
-	h.log.Info("problem is over", "platform", p.ID)
-}
-
-// tellPerson says something to a person in their own chat.
-func (h *house) tellPerson(ctx context.Context, g core.Grant, text string) {
-	if g.Home.IsZero() {
-		return
-	}
-	if err := h.mouth.Say(ctx, core.Delivery{Route: g.Home, Text: text}); err != nil {
-		h.log.Error("a person could not be told", "target", g.Person, "err", err)
-	}
-}
-
-func (h *house) modelNames() []string {
-	var names []string
-	for _, m := range modelChain(h.cfg) {
-		names = append(names, m.Name)
-	}
-	return names
-}
-
-func (h *house) setup(context.Context) rpc.Setup {
-	s := rpc.Setup{Ready: true, Provider: h.cfg.Model.Provider, Model: h.cfg.Model.Name,
-		Practice: h.cfg.Providers[h.cfg.Model.Provider].Kind == "practice"}
-	if s.Practice {
-		s.Message = "No model is configured, so the built-in practice model answers. Set OPENAI_API_KEY and BELLHOP_MODEL for a real one."
-	}
-	return s
-}
-
-// hint tells the model how its answer is shown.
-func (h *house) hint(s core.Submission) string {
-	for _, d := range h.doors {
-		if d.Name() == s.Surface || d.Name() == s.Route.Platform {
-			return d.hint
-		}
-	}
-	return ""
-}
-
-// menuTime bounds telling a platform its command menu, which nothing waits for.
-const menuTime = 20 * time.Second
-
-// setMenu tells the platform which commands there are. A platform that refuses keeps its old menu; everything works
-// without.
-func (h *house) setMenu(ctx context.Context, d door) {
-	menu := adapters.CapsOf(d.Adapter).Menu
-	if menu == nil {
-		return
-	}
-	var items []adapters.MenuItem
-	for _, c := range h.commands.Menu("") {
-		items = append(items, adapters.MenuItem{Name: c.Name, About: c.About, Admin: c.Admin})
-	}
-	ctx, cancel := context.WithTimeout(ctx, menuTime)
-	defer cancel()
-	if err := menu.SetMenu(ctx, items); err != nil && ctx.Err() == nil {
-		h.log.Warn("the command menu could not be set", "platform", d.Name(), "err", err)
-	}
 }

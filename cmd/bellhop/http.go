@@ -5,11 +5,13 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
 
 	"bellhop/core"
+	"bellhop/gateway/problem"
 )
 
 // listen binds the one listener. An address in use is Locked, so that the program ends with the configuration code
@@ -27,13 +29,16 @@ func listen(addr string) (net.Listener, error) {
 
 // health answers /livez and /readyz. Live is whether the process can still do anything; ready is whether it takes input.
 type health struct {
-	check func(context.Context) error // of the store
+	check    func(context.Context) error // of the store
+	problems *problem.Register
+	hide     *strings.Replacer // of secrets
+
 	mu    sync.Mutex
 	state string // why not ready; "" when ready
 }
 
-func newHealth(check func(context.Context) error) *health {
-	return &health{check: check, state: "starting"}
+func newHealth(check func(context.Context) error, problems *problem.Register, hide *strings.Replacer) *health {
+	return &health{check: check, problems: problems, hide: hide, state: "starting"}
 }
 
 func (h *health) set(state string) {
@@ -57,6 +62,12 @@ func (h *health) ready(w http.ResponseWriter, r *http.Request) {
 	if err := h.check(ctx); err != nil {
 		plainAnswer(w, http.StatusServiceUnavailable, "the store: "+core.KindOf(err).String())
 		return
+	}
+	for _, p := range h.problems.Open() {
+		if p.Fatal {
+			plainAnswer(w, http.StatusServiceUnavailable, h.hide.Replace(p.Text))
+			return
+		}
 	}
 	plainAnswer(w, http.StatusOK, "ok")
 }
