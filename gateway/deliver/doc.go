@@ -29,6 +29,8 @@
 // refusal by the platform stops that chat, and only that, for as long as it says, and halves its rate for a minute.
 // Waits of more than a few seconds are stored and end the attempt; nobody holds a lease meanwhile.
 //
+// Files follow the text. A caption that is too long for its file follows it as messages.
+//
 // Fallbacks, each once per attempt: no markup, another size, no topic, the chat's new id, no buttons, a new message for
 // one that is gone or cannot be edited. What a peer cannot do is remembered for an hour. Temporary failures are tried
 // again, ever more slowly, for a day. Order per target is kept: one goroutine writes to a target at a time, and a view whose

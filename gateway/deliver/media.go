@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,26 +16,81 @@ import (
 	"bellhop/stream"
 )
 
-// mediaHash begins the Hash of a part that is a file; its number among the row's files follows.
-const mediaHash = "media:"
+// mediaHash begins the Hash of a part that is a file; its number among the row's files follows. captionHash and a number
+// follow that in the parts of a caption that stands below its file.
+const (
+	mediaHash   = "media:"
+	captionHash = ":caption:"
+)
 
 // media sends the files of the row that are not there yet, below its text.
 func (w *writer) media(ctx context.Context) error {
 	for n, f := range w.d.Media {
-		i := w.mediaPart(n)
-		if w.d.Parts[i].Ref != "" {
-			continue
-		}
-		if err := w.file(ctx, i, f); err != nil {
+		if err := w.captioned(ctx, mediaHash+strconv.Itoa(n), f); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// mediaPart returns the place of file n among the parts, and makes it when it is new.
-func (w *writer) mediaPart(n int) int {
-	hash := mediaHash + strconv.Itoa(n)
+// captioned sends a file, and a caption that is too long to stand with it in messages of its own below it.
+func (w *writer) captioned(ctx context.Context, hash string, f core.Media) error {
+	i, caption := w.place(hash), f.Caption
+	if w.apart(i, caption) {
+		f.Caption = ""
+	}
+	if w.d.Parts[i].Ref == "" {
+		err := w.file(ctx, i, f)
+		if kindOf(err) == adapters.TooLong && f.Caption != "" { // the platform counts otherwise
+			w.place(hash + captionHash + "0")
+			f.Caption = ""
+			err = w.file(ctx, i, f)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if !w.apart(i, caption) {
+		return nil
+	}
+	for n, text := range w.below(caption) {
+		i := w.place(hash + captionHash + strconv.Itoa(n))
+		if w.d.Parts[i].Ref != "" {
+			continue
+		}
+		if w.again(i) {
+			text = repeated + text
+		}
+		if err := w.keeping(ctx, i, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// apart reports whether a caption does not stand with its file i: it is too long, or the platform said so.
+func (w *writer) apart(i int, caption string) bool {
+	hash := w.d.Parts[i].Hash + captionHash + "0"
+	if slices.ContainsFunc(w.d.Parts, func(p core.Part) bool { return p.Hash == hash }) {
+		return true
+	}
+	most := w.c.limits.Caption
+	if w.again(i) {
+		most -= w.c.adapter.Size(repeated)
+	}
+	return caption != "" && w.c.limits.Caption > 0 && w.c.adapter.Size(caption) > most
+}
+
+// below cuts a caption into messages, each with room for the mark of a repeat.
+func (w *writer) below(caption string) []string {
+	if w.max == 0 {
+		return []string{caption}
+	}
+	return stream.Split(caption, w.max-w.c.adapter.Size(repeated), w.c.adapter.Size)
+}
+
+// place returns the place among the parts of the one with a hash, and makes it when it is new.
+func (w *writer) place(hash string) int {
 	for i, p := range w.d.Parts {
 		if p.Hash == hash {
 			return i
@@ -42,6 +98,14 @@ func (w *writer) mediaPart(n int) int {
 	}
 	w.d.Parts = append(w.d.Parts, core.Part{Hash: hash})
 	return len(w.d.Parts) - 1
+}
+
+// keeping makes message i, whose hash goes on to be its name.
+func (w *writer) keeping(ctx context.Context, i int, text string) error {
+	hash := w.d.Parts[i].Hash
+	err := w.create(ctx, i, stream.View{Text: text, Final: true})
+	w.d.Parts[i].Hash = hash
+	return err
 }
 
 // file sends one file. What cannot be sent is said in a line instead.
@@ -80,6 +144,9 @@ func (w *writer) file(ctx context.Context, i int, f core.Media) error {
 		return err
 	case adapters.Misuse, adapters.Unsupported, adapters.TooLong:
 		w.d.Parts[i].Sent--
+		if k == adapters.TooLong && f.Caption != "" {
+			return err
+		}
 		return w.instead(ctx, i, f, "the platform did not take it")
 	}
 	w.d.Parts[i].Sent--
@@ -92,10 +159,7 @@ func (w *writer) instead(ctx context.Context, i int, f core.Media, why string) e
 	if f.Caption != "" {
 		text = f.Caption + "\n\n" + text
 	}
-	hash := w.d.Parts[i].Hash
-	err := w.create(ctx, i, stream.View{Text: text, Final: true})
-	w.d.Parts[i].Hash = hash
-	return err
+	return w.keeping(ctx, i, text)
 }
 
 func nameOf(f core.Media) string {

@@ -277,6 +277,54 @@ func TestFiles(t *testing.T) {
 	}, folders, unlimited)
 }
 
+// A caption that is too long for its file, by our count or the platform's, stands below it.
+func TestLongCaption(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a.png")
+	if err := os.WriteFile(path, []byte("bytes"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	long := strings.Repeat("word ", 29) + "end"
+	for _, tt := range []struct {
+		name    string
+		limit   int // of captions, as published
+		real    int
+		caption string
+		want    []string // nil: the caption is more than one message
+	}{
+		{"fits", 50, 50, "short", []string{"hi", "short"}},
+		{"too long", 20, 20, "a caption of some words", []string{"hi", "", "a caption of some words"}},
+		{"too long for a message", 20, 20, long, nil},
+		{"the platform counts otherwise", 50, 20, "a caption of some words", []string{"hi", "", "a caption of some words"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *world) {
+				w.p.fail = func(c call) error {
+					if c.method == "upload" && len(c.text) > tt.real {
+						return &adapters.Error{Kind: adapters.TooLong, Method: "upload", Code: 400}
+					}
+					return nil
+				}
+				d := notice("1", "hi")
+				d.Media = []core.Media{{Kind: "photo", Path: path, Caption: tt.caption}}
+				w.say(d)
+				time.Sleep(time.Minute)
+				synctest.Wait()
+				got := w.p.texts("1")
+				if len(got) < 2 || w.p.shown["1"][1].file != "bytes" {
+					t.Fatalf("visible: %q", got)
+				}
+				if tt.want != nil {
+					wantTexts(t, w.p, "1", tt.want...)
+				} else if len(got) < 4 || got[1] != "" || strings.Join(got[2:], "") != tt.caption {
+					t.Errorf("visible: %q", got)
+				}
+				want(t, "state", w.rows("1")[0].State, core.DeliveryDelivered)
+			}, unlimited, func(c *Config, p *platform) { c.Files, p.limits.Caption = []string{dir}, tt.limit })
+		})
+	}
+}
+
 func TestSayWithoutAStore(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		if err := w.m.Say(t.Context(), notice("1", "x")); err == nil {
