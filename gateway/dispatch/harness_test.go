@@ -61,6 +61,7 @@ type stores struct {
 	*store.Store
 	settle func(n int64, s core.Settlement) error
 	renew  func() error
+	look   func() error // of Unsettled
 	n      struct{ settle, claim atomic.Int64 }
 }
 
@@ -72,6 +73,15 @@ func (s *stores) Settle(ctx context.Context, f core.Fence, id core.AdmissionID, 
 		}
 	}
 	return s.Store.Settle(ctx, f, id, v)
+}
+
+func (s *stores) Unsettled(ctx context.Context, c core.ConversationID) ([]core.Admission, error) {
+	if s.look != nil {
+		if err := s.look(); err != nil {
+			return nil, err
+		}
+	}
+	return s.Store.Unsettled(ctx, c)
 }
 
 func (s *stores) ClaimNext(ctx context.Context, f core.Fence, open func(core.Admission) core.Opening) (core.Claim, error) {

@@ -135,6 +135,27 @@ func TestReplacedByNewerInput(t *testing.T) {
 	})
 }
 
+// A stop whose row cannot be looked up does not leave the queue to the next sweep.
+func TestStopWhileTheStoreIsAway(t *testing.T) {
+	bubble(t, answers, func(t *testing.T, g *gateway) {
+		row := g.admit("1")
+		other := core.Holder{Host: "here/boot", PID: 2, Instance: "other"}
+		l, err := g.store.Acquire(t.Context(), row.Conversation, "theirs", other, time.Hour, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g.store.look = func() error { return core.Errorf("list", core.Unavailable, "no") }
+		g.Wake(row.Conversation)
+		<-time.After(time.Minute)
+		g.sessions.Interrupt(row.Conversation, core.Interrupt{Reason: core.ReasonStopped})
+		<-time.After(time.Second)
+		if err := g.store.Release(t.Context(), l.Fence); err != nil {
+			t.Fatal(err)
+		}
+		g.ended(row.ID, 8*time.Second)
+	}, othersLive)
+}
+
 // A stop that comes while the row waits for the lease ends that row as cancelled and leaves the others.
 func TestStopBeforeTheClaim(t *testing.T) {
 	bubble(t, answers, func(t *testing.T, g *gateway) {

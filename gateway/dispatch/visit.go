@@ -204,6 +204,7 @@ func (d *Dispatcher) stopWaiting(ctx context.Context, e *entry, i *core.Interrup
 	}
 	if err != nil {
 		d.complain(ctx, "a row that was stopped could not be ended", err)
+		v.at = time.Now().Add(jitter(tryAgain))
 	}
 	v.more = len(rows) > 1
 }
