@@ -67,11 +67,25 @@ func (p *poller) run(ctx context.Context) error {
 			continue
 		}
 		p.sound, p.last = true, time.Now()
-		p.pause.Reset()
 		p.in.Health(nil)
+		before := p.offset
 		p.take(ctx, batch)
+		if len(batch) > 0 && p.offset == before {
+			p.stuck(ctx)
+			continue
+		}
+		p.pause.Reset()
 	}
 	return nil
+}
+
+// stuck waits before the same updates are asked for again: without a readable id nothing can be told to be forgotten.
+func (p *poller) stuck(ctx context.Context) {
+	if ctx.Err() != nil {
+		return
+	}
+	p.in.Health(errors.New("an update has no readable update_id, so Telegram sends it again and again"))
+	sleep(ctx, p.pause.NextBackOff())
 }
 
 // start goes on from the stored place. Without a readable one Telegram sends everything it still keeps.

@@ -226,6 +226,24 @@ func TestOutageEndsWithinOnePause(t *testing.T) {
 	})
 }
 
+// An update that cannot be told to be forgotten comes again and again: that is said, and polls get rarer.
+func TestUpdateWithoutAnID(t *testing.T) {
+	bubble(t, func(t *testing.T, p *polling) {
+		p.fake.Fail(telegramtest.Fault{Method: "getUpdates", Status: 200, Body: `{"ok":true,"result":[{"update_id":"x"}]}`, Times: -1})
+		p.start()
+		time.Sleep(10 * time.Minute)
+		if n := len(p.fake.Calls("getUpdates")); n < 10 || n > 100 {
+			t.Errorf("%d polls in 10 minutes", n)
+		}
+		if h := p.in.Healths(); len(h) == 0 || h[len(h)-1] == nil {
+			t.Errorf("nothing is said: %v", h)
+		}
+		p.fake.Heal()
+		p.dm.Say(p.ann, "hello")
+		p.health(healthy)
+	})
+}
+
 // A store that fails keeps the update on the server's side too: a new process would get it again.
 func TestStoreFails(t *testing.T) {
 	bubble(t, func(t *testing.T, p *polling) {
