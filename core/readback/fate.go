@@ -34,7 +34,7 @@ func (r *Reader) undecided(ctx context.Context, row core.Admission, f file, d De
 		return Report{Decision: d, Unknown: true, Again: again}, nil
 	}
 	tail, calls := Close(row, f.said, f.calls, Unseen, wordsClosing)
-	_, err = r.resolve(ctx, row, core.Resolution{Tail: tail, Calls: calls, Why: d.Why + "; the conversation went on",
+	_, err = r.resolve(ctx, row, core.Resolution{Tail: tail, Calls: calls, Deliver: f.ending(row, ""), Why: d.Why + "; the conversation went on",
 		Outcome: core.Outcome{Result: core.Interrupted, Reason: core.ReasonMoved, Uncertain: true}})
 	return Report{Decision: d}, err
 }
@@ -139,5 +139,5 @@ func (r *Reader) resolution(row core.Admission, f file, d Decision, as string) c
 		result, o = Vouched, core.Outcome{Result: core.Completed, Reason: core.ReasonDone}
 	}
 	tail, calls := Close(row, f.said, f.calls, result, wordsClosing)
-	return core.Resolution{Outcome: o, Tail: tail, Calls: calls}
+	return core.Resolution{Outcome: o, Tail: tail, Calls: calls, Deliver: f.ending(row, "")}
 }

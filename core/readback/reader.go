@@ -110,7 +110,7 @@ func (r *Reader) giveUp(ctx context.Context, row core.Admission, f file, d Decis
 		Error: "the process died each time this was tried", Uncertain: len(d.Open) > 0}
 	d.Why += "; given up after " + plural(r.o.Chain, "try", "tries")
 	tail, calls := Close(row, f.said, f.calls, Unseen, wordsClosing)
-	if !row.Submission.Route.IsZero() {
+	if d.Deliver = f.ending(row, d.Outcome.Text); d.Deliver == nil && !row.Submission.Route.IsZero() {
 		d.Deliver = say(row, core.DeliverFinal, d.Outcome.Text)
 	}
 	_, err := r.resolve(ctx, row, core.Resolution{Outcome: d.Outcome, Tail: tail, Calls: calls, Deliver: d.Deliver, Why: d.Why})

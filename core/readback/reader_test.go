@@ -142,7 +142,7 @@ func user() core.Batch {
 
 // calls records calls, and moves them to a state in a second write.
 func called(s core.CallState, e core.Effect, ids ...string) []core.Batch {
-	m := core.Message{Role: core.RoleAssistant, Interim: true}
+	m := core.Message{Role: core.RoleAssistant, Interim: true, Content: "I will make it."}
 	var rows, moved []core.Call
 	for n, id := range ids {
 		m.Calls = append(m.Calls, core.ToolCall{ID: id, Name: "shell", Args: json.RawMessage(`{"cmd":"make"}`)})
@@ -250,6 +250,56 @@ func TestAuthorIsToldOnce(t *testing.T) {
 	if w.row(row.ID).Status != core.Unknown {
 		t.Error("settled without proof")
 	}
+}
+
+// What a turn showed while it ran stops looking as if it went on once the turn is settled; one that goes on keeps it.
+func TestLiveMessageIsFinished(t *testing.T) {
+	for _, as := range []string{readback.AsDone, readback.AsDrop, readback.AsRetry, "a new message"} {
+		for _, state := range []core.DeliveryState{core.DeliveryLive, core.DeliveryOwed, core.DeliveryMoved} {
+			t.Run(as+" "+string(state), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					finals := finalsOf(t, as, state)
+					if as == readback.AsRetry {
+						if len(finals) != 0 {
+							t.Errorf("taken from the retry: %+v", finals)
+						}
+						return
+					}
+					if len(finals) != 1 || finals[0].State != core.DeliveryOwed || len(finals[0].Parts) != 1 ||
+						finals[0].Parts[0].Ref != "7" || finals[0].Text != "I will make it." || !finals[0].LiveUntil.IsZero() {
+						t.Errorf("%+v", finals)
+					}
+				})
+			})
+		}
+	}
+}
+
+// finalsOf settles a turn that had shown something, and returns its finals.
+func finalsOf(t *testing.T, as string, state core.DeliveryState) (finals []core.Delivery) {
+	w := newWorld(t, readback.Options{})
+	row := w.effects()
+	w.settle(row)
+	w.delivered(row.ID)
+	preview := core.Delivery{ID: "P", Conversation: w.c, Admission: row.ID, Turn: row.Turn, Kind: core.DeliverPreview, State: state,
+		Route: route, Parts: []core.Part{{Ref: "7", Hash: "growing", Sent: 1}, {Sent: 1}}}
+	if err := w.Outbox().Put(t.Context(), preview); err != nil {
+		t.Fatal(err)
+	}
+	if as == "a new message" {
+		<-time.After(time.Second) // the notice was read before
+		w.say(w.author())
+		w.settle(row)
+	} else if _, err := w.r.Resolve(t.Context(), w.author(), row.ID, as); err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range w.sent(row.ID) {
+		if d.Kind == core.DeliverFinal {
+			finals = append(finals, d)
+		}
+	}
+	w.balanced()
+	return finals
 }
 
 func TestWithoutARouteClientsAreToldOnce(t *testing.T) {
