@@ -32,7 +32,7 @@ func (g *Gateway) guardAllowed(ctx context.Context, a *Arrival) (Verdict, error)
 		return Pass, nil
 	}
 	if g.refused.add(string(id), refusedFor) {
-		g.log.Info("a person who is not allowed was refused", "platform", a.Platform, "by", id, "target", a.In.Target.Chat)
+		g.log.Info("a person who is not allowed was refused", "platform", a.Platform, "person", id, "target", a.In.Target.Chat)
 	}
 	switch {
 	case a.In.Kind == adapters.KindPress:
@@ -70,7 +70,7 @@ func (g *Gateway) claim(ctx context.Context, a *Arrival, _ core.Admitted) {
 	case err != nil:
 		g.fault(ctx, a, "claim", err)
 	case ok:
-		g.log.Info("the gateway has an owner", "platform", a.Platform, "by", a.By.ID)
+		g.log.Info("the gateway has an owner", "platform", a.Platform, "person", a.By.ID)
 		g.reply(ctx, a, core.Delivery{Text: "You are the owner of this gateway now. Risky things are asked here. `/help` lists what I can do."})
 	default:
 		g.reply(ctx, a, core.Delivery{Text: "That code has been used already."})
@@ -81,7 +81,7 @@ func (g *Gateway) claim(ctx context.Context, a *Arrival, _ core.Admitted) {
 func (g *Gateway) greet(ctx context.Context, a *Arrival, _ core.Admitted) {
 	code, err := g.cfg.Access.Greet(ctx, core.Grant{Person: a.By.ID, Name: a.By.Name, Home: a.route()})
 	if err != nil {
-		g.log.Warn("a stranger could not be given a code", "platform", a.Platform, "by", a.By.ID, "err", err)
+		g.log.Warn("a stranger could not be given a code", "platform", a.Platform, "person", a.By.ID, "err", err)
 		return
 	}
 	if code == "" {

@@ -34,7 +34,7 @@ func (g *Gateway) press(ctx context.Context, a *Arrival, adm core.Admitted) {
 		toast, err = g.cfg.Commands.Press(ctx, call, a.In.Data)
 	}
 	if err != nil {
-		g.log.Info("a button could not be obeyed", "platform", a.Platform, "by", a.By.ID, "admission", adm.Admission.ID, "err", err)
+		g.log.Info("a button could not be obeyed", "platform", a.Platform, "person", a.By.ID, "admission", adm.Admission.ID, "err", err)
 		a.Receipt.Answer = command.WordsFor(err, "").What
 		return
 	}

@@ -13,7 +13,7 @@ func (g *Gateway) guardRate(_ context.Context, a *Arrival) (Verdict, error) {
 		return Pass, nil
 	}
 	if g.refused.add("rate "+string(a.By.ID), refusedFor) {
-		g.log.Info("a person writes faster than is allowed", "platform", a.Platform, "by", a.By.ID)
+		g.log.Info("a person writes faster than is allowed", "platform", a.Platform, "person", a.By.ID)
 	}
 	return Drop, nil
 }

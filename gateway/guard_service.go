@@ -25,7 +25,7 @@ func (g *Gateway) guardService(ctx context.Context, a *Arrival) (Verdict, error)
 		if err := g.cfg.Store.Rekey(ctx, from, core.Key(a.Platform+":"+to), to); err != nil {
 			return Drop, err
 		}
-		g.log.Info("a chat has a new id", "platform", a.Platform, "target", a.In.Target.Chat, "new", to)
+		g.log.Info("a chat has the new id "+to, "platform", a.Platform, "target", a.In.Target.Chat)
 	}
 	if a.In.Unreachable {
 		g.log.Info("a chat cannot be reached any more", "platform", a.Platform, "target", a.In.Target.Chat)

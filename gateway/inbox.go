@@ -87,7 +87,7 @@ func (g *Gateway) judge(ctx context.Context, a *Arrival) error {
 		switch verdict {
 		case Drop:
 			a.Entry = nil
-			g.log.Debug("an input was dropped", "platform", a.Platform, "guard", s.name, "request", a.In.ID)
+			g.log.Debug("an input was dropped by the guard "+s.name, "platform", a.Platform, "request", a.In.ID)
 			return nil
 		case Done:
 			return nil

@@ -22,7 +22,7 @@ func (g *Gateway) reply(ctx context.Context, a *Arrival, d core.Delivery) {
 // fault tells a person that something failed, in words that match its log line. Bots are never told.
 func (g *Gateway) fault(ctx context.Context, a *Arrival, what string, err error) {
 	ref := short(a.In.ID)
-	g.log.Error("an input could not be handled", "what", what, "platform", a.Platform, "ref", ref, "err", err)
+	g.log.Error("an input could not be handled: "+what, "platform", a.Platform, "ref", ref, "err", err)
 	if !a.In.From.Bot {
 		g.reply(ctx, a, core.Delivery{Text: command.WordsFor(err, ref).String()})
 	}
@@ -30,7 +30,7 @@ func (g *Gateway) fault(ctx context.Context, a *Arrival, what string, err error)
 
 // refuse tells that an input was not stored; what is said comes from the result of the insert.
 func (g *Gateway) refuse(ctx context.Context, a *Arrival, err error) {
-	g.log.Info("an input was refused", "platform", a.Platform, "by", a.By.ID, "request", a.In.ID, "err", err)
+	g.log.Info("an input was refused", "platform", a.Platform, "person", a.By.ID, "request", a.In.ID, "err", err)
 	switch {
 	case a.In.From.Bot, core.Is(err, core.NotFound), core.Is(err, core.Conflict) && (a.Entry.Amend || a.Entry.Delete):
 		return

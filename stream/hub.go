@@ -153,7 +153,7 @@ func (h *Hub) Emit(ctx context.Context, c core.ConversationID, a core.AdmissionI
 		}
 	})
 	if err != nil {
-		h.o.Log.Warn("news has no number", "conversation", c, "type", b.Type, "err", err)
+		h.o.Log.Warn("news of the type "+string(b.Type)+" has no number", "session", c, "err", err)
 		r.mu.Lock()
 		r.put(e)
 		r.mu.Unlock()

@@ -73,10 +73,10 @@ func (w *watchedInbox) Health(err error) {
 
 func (h *house) tellProblem(p problem.Problem, open bool) {
 	if open {
-		h.log.Error("problem", "platform", p.ID, "err", p.Text, "remedy", p.Remedy)
+		h.log.Error("there is a problem; what helps: "+p.Remedy, "problem", p.ID, "err", p.Text)
 		return
 	}
-	h.log.Info("problem is over", "platform", p.ID)
+	h.log.Info("a problem is over", "problem", p.ID)
 }
 
 // menuTime bounds telling a platform its command menu, which nothing waits for.

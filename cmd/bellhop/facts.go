@@ -15,7 +15,7 @@ func (h *house) tellPerson(ctx context.Context, g core.Grant, text string) {
 		return
 	}
 	if err := h.mouth.Say(ctx, core.Delivery{Route: g.Home, Text: text}); err != nil {
-		h.log.Error("a person could not be told", "target", g.Person, "err", err)
+		h.log.Error("a person could not be told", "person", g.Person, "err", err)
 	}
 }
 

@@ -57,7 +57,7 @@ gateway/rpc/rpctest          core gateway/admission gateway/ask gateway/command 
 gateway/rpc/client           gateway/rpc/jsonrpc gateway/rpc/proof
 gateway/web                  core gateway/rpc
 gateway/problem              core
-gateway/attach               core core/turn adapters
+gateway/attach               core core/prompt core/turn adapters
 config                       core adapters/telegram
 cmd/bellhop                  *
 cmd/simulator                core/provider/providertest adapters/telegram/telegramtest

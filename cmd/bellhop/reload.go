@@ -48,7 +48,7 @@ func (a *app) reloadOnce(h *house, have config.Config, level *slog.LevelVar) con
 	setLevel(level, next.Log.Level)
 	h.access.Reload(accessConfig(next))
 	for _, section := range restartSections(have, next) {
-		h.log.Warn("this section has changed and takes effect at the next start", "section", section)
+		h.log.Warn("the section " + section + " has changed and takes effect at the next start")
 	}
 	next.Access.Rate = have.Access.Rate // takes effect at the next start
 	have.Access, have.Log = next.Access, next.Log

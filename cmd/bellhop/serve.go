@@ -133,7 +133,7 @@ func (a *app) live(ctx context.Context, h *house, l net.Listener, level *slog.Le
 	var failure error
 	select {
 	case <-stop.Done():
-		h.log.Info("stopping: no new messages are taken, running turns end", "drain", h.cfg.Turns.Drain)
+		h.log.Info("stopping: no new messages are taken, running turns have " + h.cfg.Turns.Drain.String() + " to end")
 	case failure = <-st.failed:
 		h.log.Error("stopping", "err", failure)
 	}

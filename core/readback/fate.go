@@ -46,7 +46,7 @@ func (r *Reader) tell(ctx context.Context, row core.Admission, n core.Delivery, 
 			Ask: &core.Ask{Kind: core.Fate, Title: wordsUndecided, Detail: list(d.Open), Choices: []string{AsDone, AsRetry, AsDrop}}})
 	}
 	r.o.Log.Warn("a turn ended with an open effect; its author decides", "session", row.Conversation, "admission", row.ID,
-		"turn", row.Turn, "why", d.Why)
+		"turn", row.Turn, "reason", d.Why)
 	return r.store.Outbox().Put(ctx, n)
 }
 

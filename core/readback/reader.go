@@ -135,8 +135,8 @@ func (r *Reader) settle(ctx context.Context, row core.Admission, res core.Resolu
 	if err != nil {
 		return nil, err
 	}
-	r.o.Log.Info("an unknown turn was settled", "session", row.Conversation, "admission", row.ID, "turn", row.Turn,
-		"outcome", res.Outcome.Result, "reason", res.Outcome.Reason, "why", res.Why)
+	r.o.Log.Info("an unknown turn was settled as "+string(res.Outcome.Result)+": "+res.Why, "session", row.Conversation,
+		"admission", row.ID, "turn", row.Turn, "reason", res.Outcome.Reason)
 	if !res.Retry {
 		r.o.Drop(ctx, row.ID)
 		r.o.Emit(ctx, row, complete(res.Outcome))

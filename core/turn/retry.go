@@ -117,7 +117,7 @@ func (r *Runner) pause(ctx context.Context, t *state, a *tries, kind provider.Er
 func (r *Runner) switchTo(t *state, i int, why string) {
 	from := t.model()
 	t.at = i
-	t.log.Info("another model answers", "model", t.model().Model, "was", from.Model, "why", why)
+	t.log.Info("another model answers instead of "+from.Model, "model", t.model().Model, "reason", why)
 	t.news.tell(core.EventBody{Type: core.StatusUpdate, Status: "fallback", Name: t.model().Model,
 		Text: fmt.Sprintf("%s is not available (%s); %s answers.", from.Model, why, t.model().Model)})
 }

@@ -94,7 +94,7 @@ func (r *Runner) fetch(ctx context.Context, in turn.Input, row *core.Admission) 
 			return files, nil
 		}
 		if err != nil {
-			r.o.Log.Warn("a file could not be fetched", "admission", row.ID, "kind", a.Kind, "err", err)
+			r.o.Log.Warn("a file could not be fetched: "+a.Kind, "admission", row.ID, "err", err)
 			missing = append(missing, missed{a, err})
 			continue
 		}

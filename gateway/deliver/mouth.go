@@ -242,7 +242,7 @@ func (m *Mouth) follow(ctx context.Context, c *channel, r *core.Route, to string
 	if err := m.cfg.Chats.Rekey(ctx, from, core.Key(c.name+":"+to), to); err != nil {
 		return err
 	}
-	c.log.Info("a chat has a new id", "target", r.Chat, "new", to)
+	c.log.Info("a chat has the new id "+to, "target", r.Chat)
 	r.Chat = to
 	return nil
 }
