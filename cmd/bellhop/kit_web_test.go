@@ -28,7 +28,13 @@ type webClient struct {
 // web connects a client that follows one session of its own, which the first gateway makes.
 func (r *rig) web(key string) *webClient {
 	r.t.Helper()
-	w := &webClient{r: r, c: client.Open(r.dial, patience)}
+	return r.webBy(r.dial, key)
+}
+
+// webBy is web with a way to the gateway of its own.
+func (r *rig) webBy(dial client.Dial, key string) *webClient {
+	r.t.Helper()
+	w := &webClient{r: r, c: client.Open(dial, patience)}
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() {
