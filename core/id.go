@@ -15,6 +15,9 @@ type (
 	QuestionID  string
 )
 
+// Ref is the end of the id: short enough to be quoted by a person, and in the log.
+func (id AdmissionID) Ref() string { return string(id[max(0, len(id)-6):]) }
+
 // RequestID is the caller's name for one request, unique per principal and source: a platform's message id, a client's
 // request_id, an Idempotency-Key.
 type RequestID string

@@ -171,6 +171,3 @@ func (m *metrics) spent(provider, model string, u core.Usage) {
 
 // Shown hears that a turn's first text can be seen.
 func (m *metrics) Shown(after time.Duration) { m.visible.Observe(after.Seconds()) }
-
-// Delivered hears that a row of the outbox ended.
-func (m *metrics) Delivered(string, core.DeliveryState) {}

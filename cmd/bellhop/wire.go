@@ -160,13 +160,12 @@ func platformOf(c config.Config, own config.Common) deliver.Platform {
 	pick("stream.buffer_threshold", func() { s.BufferThreshold = own.Stream.BufferThreshold })
 	pick("stream.cursor", func() { s.Cursor = own.Stream.Cursor })
 	pick("display.tool_progress", func() { d.ToolProgress = own.Display.ToolProgress })
-	pick("display.reasoning", func() { d.Reasoning = own.Display.Reasoning })
 	pick("display.interim", func() { d.Interim = own.Display.Interim })
 	pick("display.cleanup", func() { d.Cleanup = own.Display.Cleanup })
 	rate := func(r config.Rate, burst int) deliver.Rate { return deliver.Rate{Every: r.Every(), Burst: burst} }
 	l := own.Limits
 	return deliver.Platform{Mode: s.Mode, EditInterval: s.EditInterval, DraftInterval: s.DraftInterval,
-		BufferThreshold: s.BufferThreshold, Cursor: s.Cursor, ToolProgress: d.ToolProgress, Reasoning: d.Reasoning, Interim: d.Interim, Cleanup: d.Cleanup,
+		BufferThreshold: s.BufferThreshold, Cursor: s.Cursor, ToolProgress: d.ToolProgress, Interim: d.Interim, Cleanup: d.Cleanup,
 		Limits: deliver.Limits{Off: l.Off, Chat: rate(l.Chat, l.Burst), Group: rate(l.Group, l.Group.N), Bot: rate(l.Bot, l.Bot.N)}}
 }
 

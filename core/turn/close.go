@@ -21,7 +21,7 @@ func (r *Runner) close(t *state, why core.Reason) (core.Outcome, []core.Message)
 		return o, nil
 	}
 	if o.Result == core.Failed {
-		o.Ref = reference(t.row.ID)
+		o.Ref = t.row.ID.Ref()
 		t.log.Error("a turn failed", "reason", why, "ref", o.Ref, "err", o.Error)
 	}
 	closing := t.message(core.RoleAssistant)
@@ -124,6 +124,3 @@ func joined(a, b string) string {
 	}
 	return a + "\n\n" + b
 }
-
-// reference is the end of a receipt's id: short enough to be quoted, and in the log.
-func reference(id core.AdmissionID) string { return string(id[max(0, len(id)-6):]) }

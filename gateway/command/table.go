@@ -25,7 +25,6 @@ type Call struct {
 type Answer struct {
 	Text    string // Markdown
 	Buttons []core.Button
-	Private bool // for the caller's eyes only, where the platform can
 	Submit  *core.Submission
 	Busy    string // how Submit meets a running turn: queue or steer; "" is the conversation's own mode
 }

@@ -51,7 +51,6 @@ type Platform struct {
 	BufferThreshold int
 	Cursor          string
 	ToolProgress    string // off, compact, full
-	Reasoning       string // hidden, shown
 	Interim         bool
 	Cleanup         bool
 	Limits          Limits
@@ -59,11 +58,10 @@ type Platform struct {
 
 // Metrics hears what happens; every method may be called concurrently and must not block.
 type Metrics interface {
-	Call(platform, method, code string)                  // one platform call ended
-	Throttled(platform string, d time.Duration)          // time a call waited for the platform's or our own limit
-	Edited(platform string)                              // a live message changed
-	Delivered(platform string, state core.DeliveryState) // a row ended
-	Shown(after time.Duration)                           // a turn's first text can be seen, so long after its claim
+	Call(platform, method, code string)         // one platform call ended
+	Throttled(platform string, d time.Duration) // time a call waited for the platform's or our own limit
+	Edited(platform string)                     // a live message changed
+	Shown(after time.Duration)                  // a turn's first text can be seen, so long after its claim
 }
 
 // Config is what a Mouth needs.
@@ -212,10 +210,7 @@ func (m *Mouth) save(ctx context.Context, d ...core.Delivery) error {
 		err := m.cfg.Store.Save(ctx, d...)
 		if err == nil {
 			for _, d := range d {
-				switch {
-				case !d.Done.IsZero():
-					m.metrics.Delivered(d.Route.Platform, d.State)
-				case d.State == core.DeliveryOwed:
+				if d.Done.IsZero() && d.State == core.DeliveryOwed {
 					m.Wake()
 				}
 			}
@@ -250,8 +245,7 @@ func (m *Mouth) follow(ctx context.Context, c *channel, r *core.Route, to string
 // uncounted is the Metrics of a Mouth that has none.
 type uncounted struct{}
 
-func (uncounted) Call(string, string, string)          {}
-func (uncounted) Throttled(string, time.Duration)      {}
-func (uncounted) Edited(string)                        {}
-func (uncounted) Delivered(string, core.DeliveryState) {}
-func (uncounted) Shown(time.Duration)                  {}
+func (uncounted) Call(string, string, string)     {}
+func (uncounted) Throttled(string, time.Duration) {}
+func (uncounted) Edited(string)                   {}
+func (uncounted) Shown(time.Duration)             {}

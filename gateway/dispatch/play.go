@@ -247,14 +247,9 @@ func (t *play) guarded(call func()) {
 
 // panicked logs a panic and makes the outcome of its turn.
 func (d *Dispatcher) panicked(a core.Admission, p any) core.Outcome {
-	ref := reference(a.ID)
+	ref := a.ID.Ref()
 	d.cfg.Log.Error("a turn panicked", "session", a.Conversation, "admission", a.ID, "ref", ref, "err", p, "stack", string(debug.Stack()))
 	return core.Outcome{Result: core.Failed, Reason: core.ReasonPanic, Text: wordsPanic + ref, Error: fmt.Sprint("panic: ", p), Ref: ref}
-}
-
-// reference is the end of a receipt's id: short enough to be quoted.
-func reference(id core.AdmissionID) string {
-	return string(id[max(0, len(id)-6):])
 }
 
 // plain is the delivery of a text that no view made. false: the row's answer goes nowhere.

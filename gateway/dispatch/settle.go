@@ -80,7 +80,7 @@ func (t *play) tell(err error) {
 
 // reduce makes s a settlement that fails and says so, and carries nothing that could have been refused.
 func (t *play) reduce(s *core.Settlement, err error) {
-	ref := reference(t.claim.Admission.ID)
+	ref := t.claim.Admission.ID.Ref()
 	s.Outcome = core.Outcome{Result: core.Failed, Reason: core.ReasonPersistence, Text: wordsUnstored, Error: err.Error(),
 		Usage: s.Outcome.Usage, Uncertain: true, Ref: ref}
 	s.Tail = nil
