@@ -19,6 +19,12 @@
 // arrive in the order of their numbers, each once. approval.respond and session.interrupt never wait behind slow calls.
 // A method that fails leaves the connection as it was. The text of an error is ours, never that of a cause.
 //
+// News that nobody can ask for again (without a number while the store is down, or the end of a turn whose number came after
+// higher ones) is sent without a number, in every state, as long as there is room.
+//
+// Commands. A text that begins with a slash and a name is a command, also one that nobody knows: the table answers it, and
+// the model never sees it. /queue TEXT and /steer TEXT are messages: one row, with the request id of the call.
+//
 // Authority. A connection acts for one core.Principal, made by Auth from what the machine itself can verify. Every
 // method finds its session through one function, conversation, which checks ownership there; the packages behind check
 // once more. Somebody else's session is "no such session".
