@@ -120,6 +120,14 @@ func TestApprove(t *testing.T) {
 	b.shows(".card", "rm -rf build")
 	b.shows("#urgent", "Run a command?")
 	b.picture("approval-390")
+	b.say("/aprove") // a misspelt command is answered beside the turn that waits
+	b.shows(".text", "Did you mean /approve?")
+	b.do(chromedp.Reload()) // a question that waits is there again, once
+	b.shows(".card:not(.closed)", "rm -rf build")
+	b.until(`document.body.dataset.connection === "online"`)
+	if n := get[int](b, `document.querySelectorAll(".card").length`); n != 1 {
+		t.Errorf("%d cards after a reload, want 1", n)
+	}
 	b.do(chromedp.Click(`//section[contains(@class,"card")]//button[text()="Approve once"]`))
 	b.shows(".card.closed [role=status]", "by you")
 	b.shows(".card.closed time", ":")
