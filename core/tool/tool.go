@@ -42,6 +42,11 @@ type Risk struct {
 	Key     string // what "session" and "always" would allow; stable for calls of the same kind
 	// Kinds are all kinds of things the call would do, for lists of what is denied; empty: Key alone.
 	Kinds []string
+	// Plain: the Kinds say all there is to ask about, so a list that allows each of them allows the call. Else a list can
+	// allow it by its Key alone.
+	Plain bool
+	// Once: an approval is for this call only, for what it does depends on more than its arguments. The Key is for lists.
+	Once bool
 }
 
 // Verdict is whether a call may run.

@@ -210,6 +210,29 @@ func TestApprovals(t *testing.T) {
 	}
 }
 
+// TestApprovalForOneCall: what may be approved only once is asked about again, whatever was answered.
+func TestApprovalForOneCall(t *testing.T) {
+	for _, choice := range []core.Choice{core.ChoiceOnce, core.ChoiceSession, core.ChoiceAlways} {
+		s := newStage(t, uses("risky", `{"n":1}`), uses("risky", `{"n":2}`), says("x"))
+		d, st := answers(choice), &rules{}
+		s.o.Asker, s.o.Standing = d, st
+		n := s.counted()
+		for i, g := range s.tools {
+			if g, ok := g.(gadget); ok && g.spec.Name == "risky" {
+				g.risk.Once = true
+				s.tools[i] = g
+			}
+		}
+		s.run(t.Context())
+		if len(d.asked) != 2 || n.Load() != 2 || len(st.allowed) != 0 || len(s.store.edited.Approved) != 0 {
+			t.Errorf("%s: asked %d, ran %d, remembered %v", choice, len(d.asked), n.Load(), st.allowed)
+		}
+		if got, want := d.asked[0].Ask.Choices, []string{"once", "deny"}; !slices.Equal(got, want) {
+			t.Errorf("%s: choices %v", choice, got)
+		}
+	}
+}
+
 // TestRefusalWithReason: the model hears what the person said.
 func TestRefusalWithReason(t *testing.T) {
 	s := newStage(t, uses("risky", `{}`), says("x"))

@@ -255,7 +255,7 @@ type gadget struct {
 func (g gadget) Spec() tool.Spec { return g.spec }
 func (g gadget) Assess(context.Context, tool.Env, json.RawMessage) (tool.Risk, error) {
 	return tool.Risk{Verdict: cmp.Or(g.risk.Verdict, tool.Allow), Effect: g.risk.Effect, Key: g.risk.Key, Why: g.risk.Why,
-		Summary: "summary", Detail: g.risk.Detail}, g.bad
+		Summary: "summary", Detail: g.risk.Detail, Once: g.risk.Once}, g.bad
 }
 func (g gadget) Call(ctx context.Context, env tool.Env, args json.RawMessage) (tool.Result, error) {
 	if g.call == nil {

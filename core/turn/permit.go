@@ -118,7 +118,7 @@ func (t *state) question(c *call) core.Question {
 	if ask.Detail = tool.Repair(ask.Detail); len(ask.Detail) > maxDetail {
 		ask.Detail = fmt.Sprintf("%s\n[%d bytes in all: the end is not shown]", tool.Shorten(ask.Detail, maxDetail), len(ask.Detail))
 	}
-	if c.risk.Key == "" { // nothing to remember it by
+	if rememberedAs(c.risk) == "" {
 		ask.Choices = []string{string(core.ChoiceOnce), string(core.ChoiceDeny)}
 	}
 	return core.Question{Conversation: t.row.Conversation, Admission: t.row.ID, Turn: t.in.Fence.Turn, Ask: ask, For: t.row.By}
@@ -131,9 +131,17 @@ func title(s tool.Spec) string {
 	return "Use the tool " + s.Name + "?"
 }
 
+// rememberedAs is the key that an approval beyond once is kept under, "" when there is none.
+func rememberedAs(r tool.Risk) string {
+	if r.Once {
+		return ""
+	}
+	return r.Key
+}
+
 // answered does what the person chose. An answer that cannot be remembered still counts once.
 func (r *Runner) answered(ctx context.Context, t *state, c *call, q core.Question) {
-	key := c.risk.Key
+	key := rememberedAs(c.risk)
 	var err error
 	choice, reason := core.ReadChoice(q.Answer)
 	switch choice {
