@@ -37,11 +37,19 @@ type timedInterrupts struct {
 }
 
 func (s timedInterrupts) Interrupt(c core.ConversationID, why core.Interrupt) (core.AdmissionID, bool) {
-	defer s.metrics.stopped(time.Now())
-	return s.Registry.Interrupt(c, why)
+	start := time.Now()
+	id, ok := s.Registry.Interrupt(c, why)
+	if ok {
+		s.metrics.stopped(start)
+	}
+	return id, ok
 }
 
 func (s timedInterrupts) InterruptTurn(c core.ConversationID, id core.AdmissionID, why core.Interrupt) bool {
-	defer s.metrics.stopped(time.Now())
-	return s.Registry.InterruptTurn(c, id, why)
+	start := time.Now()
+	ok := s.Registry.InterruptTurn(c, id, why)
+	if ok {
+		s.metrics.stopped(start)
+	}
+	return ok
 }
