@@ -6,7 +6,8 @@
 //
 //	read, list, search   inside: allow (ReadOnly)                   outside: forbid
 //	write, edit          inside: allow (Idempotent)                 outside: forbid
-//	                     inside a .git folder: ask, since what lies there can make git run programs
+//	                     inside a .git folder, be it behind a link: ask, each time, since what lies there can make git
+//	                     run programs
 //
 // A file is replaced as a whole: the new content goes to a file beside it, which is then renamed. An edit names text
 // that occurs exactly once, so repeating it fails instead of doing it twice.

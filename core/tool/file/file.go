@@ -41,6 +41,7 @@ type operation[A any] struct {
 	spec  tool.Spec
 	path  func(A) string // the path it is about; "" is the workspace
 	check func(A) error  // of the arguments beyond their shape; nil: nothing more
+	text  func(A) string // for people, what it writes; nil: it only reads
 	do    func(ctx context.Context, at *place, a A) (tool.Result, error)
 }
 
@@ -72,8 +73,9 @@ func (o operation[A]) Assess(_ context.Context, env tool.Env, raw json.RawMessag
 	switch {
 	case !ok || spill && writes:
 		r.Verdict, r.Why = tool.Forbid, "leaves the workspace"
-	case writes && slices.Contains(strings.Split(strings.ToLower(filepath.ToSlash(rel)), "/"), ".git"):
+	case writes && (ofGit(rel) || ofGit(behind(env.Workspace, rel))):
 		r.Verdict, r.Why, r.Key = tool.Ask, "changes git's own files, which can make it run programs", o.spec.Name+":.git"
+		r.Once, r.Detail = true, path+"\n\n"+o.text(a)
 	}
 	return r, nil
 }
@@ -125,6 +127,24 @@ func locate(env tool.Env, path string) (rel string, spill, ok bool) {
 		}
 	}
 	return "", false, false
+}
+
+// ofGit reports whether a path lies in a folder that belongs to git, or is the file that points to one.
+func ofGit(rel string) bool {
+	return slices.Contains(strings.Split(strings.ToLower(filepath.ToSlash(rel)), "/"), ".git")
+}
+
+// behind returns the place of a path behind the links on the way to it, as far as they lead somewhere.
+func behind(workspace, rel string) string {
+	for dir, rest := filepath.Join(workspace, rel), ""; ; dir, rest = filepath.Dir(dir), filepath.Join(filepath.Base(dir), rest) {
+		real, err := filepath.EvalSymlinks(dir)
+		if err == nil {
+			return strings.TrimPrefix(filepath.Join(real, rest), workspace)
+		}
+		if dir == filepath.Dir(dir) {
+			return rel
+		}
+	}
 }
 
 // shown names a path for people.

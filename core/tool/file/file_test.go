@@ -118,6 +118,24 @@ func TestAssess(t *testing.T) {
 	}
 }
 
+// An approval to change git's own files is for the content the person saw, also when a link leads there.
+func TestGitsOwnFilesAreAskedAboutEachTime(t *testing.T) {
+	env := bench(t)
+	put(t, filepath.Join(env.Workspace, ".git/config"), "x")
+	for link, to := range map[string]string{"harmless": ".git", "conf.txt": ".git/config"} {
+		if err := os.Symlink(to, filepath.Join(env.Workspace, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, path := range []string{".git/config", ".git", "harmless/config", "harmless/hooks/new", "conf.txt"} {
+		args := `{"path":"` + path + `","content":"[core] > \u003e"}`
+		r, err := named(t, Options{}, "write_file").Assess(t.Context(), env, json.RawMessage(args))
+		if err != nil || r.Verdict != tool.Ask || !r.Once || !strings.Contains(r.Detail, path) || !strings.Contains(r.Detail, "[core] > ") {
+			t.Errorf("%s: %+v, %v", path, r, err)
+		}
+	}
+}
+
 func TestEffects(t *testing.T) {
 	for name, want := range map[string]core.Effect{"read_file": core.ReadOnly, "list_files": core.ReadOnly,
 		"search_files": core.ReadOnly, "write_file": core.Idempotent, "edit_file": core.Idempotent} {

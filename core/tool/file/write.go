@@ -31,6 +31,7 @@ func newWrite(o Options) tool.Tool {
 				`"content":{"type":"string","description":"The whole new content."}`),
 		},
 		path: func(a writeArgs) string { return a.Path },
+		text: func(a writeArgs) string { return a.Content },
 		check: func(a writeArgs) error {
 			if a.Path == "" {
 				return errors.New("path is missing")
@@ -65,6 +66,7 @@ func newEdit(o Options) tool.Tool {
 				`"all":{"type":"boolean","description":"Replace every occurrence."}`),
 		},
 		path: func(a editArgs) string { return a.Path },
+		text: func(a editArgs) string { return a.Old + "\n\nbecomes\n\n" + a.New },
 		check: func(a editArgs) error {
 			switch {
 			case a.Path == "":
