@@ -19,15 +19,6 @@ var wrappers = set("sudo", "doas", "su", "env", "xargs", "nice", "ionice", "nohu
 var interpreters = set("python", "python2", "python3", "perl", "ruby", "node", "nodejs", "php", "lua", "awk", "gawk", "mawk",
 	"nawk", "deno", "bun", "tclsh", "osascript", "pwsh", "gdb", "vim", "vi", "ed", "ex", "emacs", "sqlite3", "psql", "mysql")
 
-// harmful commands are approved line by line, never as a kind.
-var harmful = set("rm", "rmdir", "mv", "dd", "chmod", "chown", "chgrp", "kill", "pkill", "killall", "shred", "truncate", "tee",
-	"ln", "crontab", "at", "systemctl", "service", "mount", "umount", "iptables", "nft", "useradd", "userdel", "usermod",
-	"passwd", "visudo", "curl", "wget", "nc", "ncat", "socat", "scp", "rsync", "sftp", "ftp", "telnet", "install", "cp", "find")
-
-// families are commands whose first word says what they do.
-var families = set("git", "go", "npm", "pnpm", "yarn", "cargo", "pip", "pip3", "uv", "apt", "apt-get", "dnf", "brew", "gh",
-	"terraform", "helm", "make", "bundle", "composer", "mvn", "gradle", "dotnet", "rustup", "poetry", "conda")
-
 func set(names ...string) map[string]bool {
 	m := make(map[string]bool, len(names))
 	for _, n := range names {
@@ -40,7 +31,7 @@ func set(names ...string) map[string]bool {
 func (j *judging) call(c *syntax.CallExpr, depth int) {
 	for _, a := range c.Assigns {
 		j.inside(a, depth)
-		j.ask("sets a variable")
+		j.ask(once, "sets a variable")
 	}
 	for _, a := range c.Args {
 		j.inside(a, depth)
@@ -55,8 +46,10 @@ func (j *judging) argv(args []word, depth int) {
 	if len(args) == 0 {
 		return
 	}
-	if !args[0].lit || args[0].glob {
-		j.ask("runs a command whose name is not known before it runs")
+	if !args[0].known || args[0].glob {
+		j.ask(once, "runs a command whose name is not known before it runs")
+	}
+	if !args[0].lit {
 		return
 	}
 	name := base(args[0].text)
@@ -70,29 +63,32 @@ func (j *judging) argv(args []word, depth int) {
 	j.destroys(name, rest)
 	switch {
 	case name == "":
-		j.ask("runs a command in an unusual place: " + args[0].text)
+		j.ask(once, "runs a program that is not one of the system's: "+args[0].text)
 	case name == "eval" || name == "trap":
-		j.ask("runs text as a command")
+		j.ask(once, "runs text as a command")
 		j.script(joinWords(rest), depth+1)
 	case name == "." || name == "source":
-		j.ask("runs a file as a command")
+		j.ask(once, "runs a file as a command")
 	case shells[name]:
-		j.ask("runs text as a command")
+		j.kind(name)
+		j.ask(once, "runs text as a command")
 		for _, a := range rest {
 			if a.lit && !strings.HasPrefix(a.text, "-") {
 				j.script(a.text, depth+1)
 			}
 		}
-	case wrappers[name] && !(name == "command" && len(rest) > 0 && (rest[0].text == "-v" || rest[0].text == "-V")):
-		j.ask(wrapperWhy(name))
+	case wrappers[name] && !(name == "command" && asksWhere(rest) == ""):
+		j.kind(name)
+		j.ask(once, wrapperWhy(name))
 		j.strings(rest, depth)
 		for i := range rest {
 			j.hidden(rest[i:], depth)
 		}
 	case interpreters[name]:
-		j.ask("runs code: " + name)
+		j.kind(name)
+		j.ask(once, "runs code: "+name)
 	default:
-		j.known(name, rest, depth)
+		j.plain(name, rest, depth)
 	}
 }
 
@@ -119,8 +115,8 @@ func (j *judging) strings(args []word, depth int) {
 
 // cd notes every folder the line could be in from here on.
 func (j *judging) cd(args []word) {
-	if len(args) != 1 || !args[0].lit || args[0].glob || strings.HasPrefix(args[0].text, "-") || len(j.cwds) > 64 {
-		j.ask("changes to a folder that is not known before it runs")
+	if len(args) != 1 || !args[0].known || args[0].glob || strings.HasPrefix(args[0].text, "-") || len(j.cwds) > 64 {
+		j.ask(once, "changes to a folder that is not known before it runs")
 		return
 	}
 	j.path(args[0].text)
@@ -161,66 +157,6 @@ func joinWords(args []word) string {
 	return b.String()
 }
 
-// known judges a command by the table of those that only read; any other asks, under a key for its kind.
-func (j *judging) known(name string, args []word, depth int) {
-	rule, ok := readers[name]
-	if ok {
-		why := rule.refuses(args)
-		switch {
-		case why == "" && rule.text:
-			j.patterns(args)
-			return
-		case why == "":
-			j.paths(args)
-			return
-		case name == "find":
-			j.findRuns(args, depth)
-		}
-	}
-	j.paths(args)
-	key := name
-	if families[name] {
-		sub, ok := verb(args)
-		if key = name + " " + sub; !ok {
-			j.exact = true
-		}
-	}
-	if harmful[name] {
-		j.exact = true
-	}
-	for _, a := range args {
-		if !a.lit {
-			j.exact = true
-		}
-	}
-	j.askFor(key, "is not among the commands that only read: "+key)
-}
-
-// verb returns the first word of a family's arguments. ok is false when something stands before it.
-func verb(args []word) (sub string, ok bool) {
-	if len(args) == 0 || !args[0].lit || strings.HasPrefix(args[0].text, "-") {
-		return "", false
-	}
-	if sub = args[0].text; sub == "run" && len(args) > 1 && args[1].lit { // npm run NAME
-		sub += " " + args[1].text
-	}
-	return sub, true
-}
-
-// paths judges every argument as the path it may be.
-func (j *judging) paths(args []word) {
-	for _, a := range args {
-		if !a.lit {
-			j.ask("uses a value that is not known before it runs")
-			continue
-		}
-		if p := pathIn(a.text); p != "" {
-			j.path(p)
-		}
-	}
-	j.patterns(args)
-}
-
 // patterns judges the arguments that stand for names of files.
 func (j *judging) patterns(args []word) {
 	for _, a := range args {
@@ -245,7 +181,7 @@ func (j *judging) secrets(args []word) {
 			continue
 		}
 		for _, abs := range j.resolve(strings.TrimPrefix(p, "@")) {
-			if procSecret.MatchString(abs) || j.isSecret(abs) {
+			if procSecret.MatchString(abs) || j.isGateway(abs) || j.isSecret(abs) {
 				j.forbid("reaches into the gateway's own files: " + a.text)
 			}
 		}

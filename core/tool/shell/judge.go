@@ -3,7 +3,6 @@ package shell
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -11,6 +10,8 @@ import (
 
 	"bellhop/core/tool"
 )
+
+const unreadable = "cannot be read as a command line"
 
 const (
 	maxLine  = 64 << 10 // bytes of a line the judge reads; a longer one asks
@@ -26,62 +27,79 @@ type place struct {
 	gateway   []int // process ids that must not be signalled
 }
 
+// reach is how far an approval may go: the larger, the less far.
+type reach uint8
+
+const (
+	kind reach = iota // other lines whose commands are of the same kinds
+	line              // exactly this line, whenever it comes
+	once              // this call: what the line does depends on more than the line
+)
+
 // opinion is what the judge thinks of a line.
 type opinion struct {
 	verdict tool.Verdict
 	why     string
 	key     string
 	kinds   []string // of the commands that ask, each as a key of its own
+	plain   bool     // kinds say all there is to ask about
+	reach   reach
 }
 
 // judge reads a command line. It has no effect and reads no file but to follow links.
-func judge(line string, p place) opinion {
+func judge(text string, p place) opinion {
 	p.workspace, p.spill, p.home = follow(p.workspace), follow(p.spill), follow(p.home)
-	j := &judging{place: p, cwds: []string{p.workspace}, verdict: tool.Allow}
-	j.script(line, 0)
-	o := opinion{verdict: j.verdict, why: j.why}
-	slices.Sort(j.keys)
-	j.keys = slices.Compact(j.keys)
-	for _, k := range j.keys {
-		o.kinds = append(o.kinds, "shell:"+strings.TrimSpace(k))
+	j := &judging{place: p, cwds: []string{p.workspace}, verdict: tool.Allow, plainly: true}
+	if odd(text) {
+		j.ask(once, "has characters in it that cannot be seen")
+	}
+	j.script(text, 0)
+	o := opinion{verdict: j.verdict, why: j.why, reach: j.reach}
+	slices.Sort(j.kinds)
+	j.kinds = slices.Compact(j.kinds)
+	for _, k := range j.kinds {
+		o.kinds = append(o.kinds, "shell:"+k)
 	}
 	switch {
 	case j.verdict != tool.Ask:
-	case j.exact || len(j.keys) == 0:
-		sum := sha256.Sum256([]byte(strings.TrimSpace(line)))
-		o.key = "shell=" + hex.EncodeToString(sum[:8])
+	case j.reach == kind:
+		o.key = "shell:" + strings.Join(j.kinds, " + ")
 	default:
-		o.key = "shell:" + strings.Join(j.keys, " + ")
+		sum := sha256.Sum256([]byte(strings.TrimSpace(text)))
+		o.key = "shell=" + hex.EncodeToString(sum[:16])
 	}
+	o.plain = j.plainly && len(j.kinds) > 0
 	return o
 }
 
-// judging is one reading of a line. The verdict only ever gets worse.
+// judging is one reading of a line. The verdict only ever gets worse, the reach shorter.
 type judging struct {
 	place
 	cwds    []string // every folder that could be the current one
 	there   []string // the same, if the last command succeeded
 	verdict tool.Verdict
 	why     string
-	keys    []string // kinds of commands that ask
-	exact   bool     // an approval holds for exactly this line
+	kinds   []string // of commands that ask
+	reach   reach
+	plainly bool // only whole commands asked, for what they are
 }
 
-// ask notes that a person must be asked, and that the answer is about this very line.
-func (j *judging) ask(why string) {
-	j.exact = true
-	j.askFor("", why)
+// ask notes that a person must be asked, and how far the answer reaches.
+func (j *judging) ask(r reach, why string) {
+	j.plainly = false
+	j.askFor(r, why)
 }
 
-// askFor notes that a person must be asked about a kind of command.
-func (j *judging) askFor(key, why string) {
-	if key != "" {
-		j.keys = append(j.keys, key)
-	}
+// askFor is ask for a command whose kind says it all.
+func (j *judging) askFor(r reach, why string) {
+	j.reach = max(j.reach, r)
 	if j.verdict == tool.Allow {
 		j.verdict, j.why = tool.Ask, why
 	}
 }
+
+// kind notes what kind of command runs.
+func (j *judging) kind(name string) { j.kinds = append(j.kinds, name) }
 
 func (j *judging) forbid(why string) {
 	if j.verdict != tool.Forbid {
@@ -92,12 +110,12 @@ func (j *judging) forbid(why string) {
 // script judges shell code.
 func (j *judging) script(code string, depth int) {
 	if len(code) > maxLine || depth > maxDepth {
-		j.ask("is too long or too deep to read")
+		j.ask(once, "has too long or too deep a text to read")
 		return
 	}
 	f, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(code), "")
 	if err != nil {
-		j.ask("does not parse as a command line")
+		j.ask(once, unreadable)
 		return
 	}
 	j.stmts(f.Stmts, depth)
@@ -114,7 +132,7 @@ func (j *judging) stmt(s *syntax.Stmt, depth int) {
 		return
 	}
 	if s.Background || s.Coprocess || s.Disown {
-		j.ask("runs in the background")
+		j.ask(line, "runs in the background")
 	}
 	for _, r := range s.Redirs {
 		j.redirect(r, depth)
@@ -163,12 +181,11 @@ func (j *judging) command(c syntax.Command, depth int) {
 		j.stmts(c.Cond, depth)
 		j.stmts(c.Do, depth)
 	case *syntax.ForClause:
-		if each, ok := c.Loop.(*syntax.WordIter); !ok || !plainName.MatchString(each.Name.Value) {
-			j.ask("sets a variable") // PATH, or by arithmetic, which can run commands
-		}
+		j.ask(once, "sets a variable")
 		j.inside(c.Loop, depth)
 		j.stmts(c.Do, depth)
 	case *syntax.CaseClause:
+		j.ask(once, "decides by text")
 		j.inside(c.Word, depth)
 		for _, i := range c.Items {
 			for _, p := range i.Patterns {
@@ -184,7 +201,7 @@ func (j *judging) command(c syntax.Command, depth int) {
 	case *syntax.FuncDecl:
 		j.function(c, depth)
 	default: // declare, let, coproc, arithmetic, and what later versions of the parser add
-		j.ask("changes the shell's state")
+		j.ask(once, "changes the shell's state")
 		j.inside(c, depth)
 	}
 }
@@ -220,22 +237,32 @@ func isCall(c syntax.Command) bool {
 	return ok
 }
 
-// plainName is a variable that means nothing to the shell.
-var plainName = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
+var (
+	fileTests = []syntax.UnTestOperator{syntax.TsExists, syntax.TsRegFile, syntax.TsDirect, syntax.TsSmbLink, syntax.TsRead, syntax.TsWrite,
+		syntax.TsExec, syntax.TsNoEmpty, syntax.TsEmpStr, syntax.TsNempStr, syntax.TsNot}
+	textTests = []syntax.BinTestOperator{syntax.TsMatchShort, syntax.TsMatch, syntax.TsNoMatch, syntax.AndTest, syntax.OrTest, syntax.TsNewer,
+		syntax.TsOlder}
+)
 
-// test judges [[ ]]: its comparisons of numbers and of what is set evaluate text, which can run commands.
+// test judges [[ ]]: comparisons of numbers and of what is set evaluate text, which can run commands.
 func (j *judging) test(c *syntax.TestClause) {
 	syntax.Walk(c, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.BinaryTest:
-			switch n.Op {
-			case syntax.TsEql, syntax.TsNeq, syntax.TsLeq, syntax.TsGeq, syntax.TsLss, syntax.TsGtr:
-				j.ask("evaluates text as arithmetic")
+			if !slices.Contains(textTests, n.Op) {
+				j.ask(once, "evaluates text as arithmetic")
 			}
 		case *syntax.UnaryTest:
-			if n.Op == syntax.TsVarSet || n.Op == syntax.TsRefVar {
-				j.ask("evaluates text as a variable")
+			if !slices.Contains(fileTests, n.Op) {
+				j.ask(once, "evaluates text as a variable")
 			}
+		case *syntax.Word:
+			if text, _, ok := known(n); ok {
+				j.path(text)
+			} else {
+				j.ask(once, notKnown)
+			}
+			return false
 		}
 		return true
 	})
@@ -247,19 +274,19 @@ func (j *judging) inside(n syntax.Node, depth int) {
 	syntax.Walk(n, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.CmdSubst:
-			j.ask("runs a command inside another")
+			j.ask(once, "runs a command inside another")
 			j.stmts(n.Stmts, depth+1)
 			return false
 		case *syntax.ProcSubst:
-			j.ask("runs a command inside another")
+			j.ask(once, "runs a command inside another")
 			j.stmts(n.Stmts, depth+1)
 			return false
 		case *syntax.ParamExp:
 			if !insertsOnly(n) {
-				j.ask("uses a special expansion")
+				j.ask(once, "uses a special expansion")
 			}
 		case *syntax.ArithmExp:
-			j.ask("evaluates text as arithmetic")
+			j.ask(once, "evaluates text as arithmetic")
 		}
 		return true
 	})
@@ -267,7 +294,7 @@ func (j *judging) inside(n syntax.Node, depth int) {
 
 // function judges a function: it hides what a name means, and one that calls itself twice at once is a fork bomb.
 func (j *judging) function(f *syntax.FuncDecl, depth int) {
-	j.ask("defines a function")
+	j.ask(once, "defines a function")
 	j.stmt(f.Body, depth)
 	name := ""
 	if f.Name != nil {
@@ -318,47 +345,4 @@ func (j *judging) piped(c *syntax.BinaryCmd, depth int) {
 	if name := left.Args[0].Lit(); name == "echo" || name == "printf" {
 		j.script(strings.Join(code, " "), depth+1)
 	}
-}
-
-// redirect judges a redirection: reading inside the workspace is free, writing asks.
-func (j *judging) redirect(r *syntax.Redirect, depth int) {
-	if r.Hdoc != nil {
-		j.inside(r.Hdoc, depth)
-		return
-	}
-	j.inside(r.Word, depth)
-	if r.N != nil && strings.Trim(r.N.Value, "0123456789") != "" {
-		j.ask("sets a variable")
-	}
-	if r.Op == syntax.WordHdoc {
-		return
-	}
-	target, ok := j.literal(r.Word)
-	if !ok {
-		j.ask("redirects to a name that is not known before it runs")
-		return
-	}
-	switch r.Op {
-	case syntax.DplIn, syntax.DplOut:
-		if target != "-" && strings.Trim(target, "0123456789") != "" {
-			j.writes(target)
-		}
-	case syntax.RdrIn:
-		j.path(target)
-	default:
-		j.writes(target)
-	}
-}
-
-// writes judges a redirection into a file.
-func (j *judging) writes(target string) {
-	if target == "/dev/null" || target == "/dev/stdout" || target == "/dev/stderr" {
-		return
-	}
-	if disk(target) || target == "/proc/sysrq-trigger" {
-		j.forbid("writes to the device " + target)
-		return
-	}
-	j.path(target)
-	j.ask("writes the file " + target)
 }

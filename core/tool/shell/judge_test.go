@@ -37,7 +37,7 @@ var corpus = []struct {
 	{`grep -rn "func main" --include=*.go .`, allow},
 	{`grep -c x a.txt || true`, allow},
 	{`cat a.txt | sort | uniq -c | sort -rn | head`, allow},
-	{`wc -l *.go 2>/dev/null`, allow},
+	{`wc -l ./*.go 2>/dev/null`, allow},
 	{`find . -name '*.go' -type f`, allow},
 	{`git status`, allow},
 	{`git --no-pager log --oneline -5`, allow},
@@ -56,7 +56,7 @@ var corpus = []struct {
 	{`cd src | cat && ls ../src`, forbid},
 	{`ls && ls && cd src && ls && ls ../src`, allow},
 	{`pwd; whoami; date +%s`, allow},
-	{`echo "hello $USER"`, allow},
+	{`echo "hello $USER"`, ask},
 	{`echo hello > /dev/null 2>&1`, allow},
 	{`printf '%s\n' a b c`, allow},
 	{`sed -n '10,20p' main.go`, allow},
@@ -72,8 +72,9 @@ var corpus = []struct {
 rm -rf /
 X`, allow}, // only text
 	{`time ls`, allow},
-	{`for f in a b; do echo $f; done`, allow},
-	{`[[ -n $USER && a == b ]]`, allow},
+	{`for f in a b; do echo $f; done`, ask},
+	{`[[ -n $USER && a == b ]]`, ask},
+	{`[[ -n x && a == b* ]]`, allow},
 	{`cat src/*/main.go`, allow},
 	{`(ls; pwd)`, allow},
 	{`# only a comment`, allow},
@@ -310,26 +311,87 @@ func TestWrappingNeverHelps(t *testing.T) {
 }
 
 func parses(line string) bool {
-	return judge(line, testPlace()).why != "does not parse as a command line"
+	return judge(line, testPlace()).why != unreadable
+}
+
+func TestReach(t *testing.T) {
+	for text, want := range map[string]reach{
+		"mkdir -p a/b":                kind,
+		"touch a b":                   kind,
+		"ls && touch a":               kind,
+		"git add -A":                  kind,
+		"go build ./... && ls":        kind,
+		"go vet ./...":                kind,
+		"rm a":                        line,
+		"mv a b":                      line,
+		"echo x > a":                  line,
+		"cat /etc/passwd":             line,
+		"touch /tmp/a":                line,
+		"touch -r /etc/passwd a":      once,
+		"touch $A":                    once,
+		"touch *":                     once,
+		"rm *":                        once,
+		"cp a ~/.bashrc":              once,
+		"cp a .git/hooks/x":           once,
+		"cat a > .git/config":         once,
+		"cat a > /tmp/x":              once,
+		"mkdir -m 777 a":              line,
+		"go build -toolexec ./x":      once,
+		"go vet -vettool=./x":         once,
+		"go test ./...":               once,
+		"go run .":                    once,
+		"go generate":                 once,
+		"git commit -m x":             once, // hooks
+		"git push":                    once,
+		"git rebase -x ./p":           once,
+		"git -c a=b add .":            once,
+		"git add --chmod=+x a":        once,
+		"sed s/a/b/ list":             once,
+		"sed '1e touch p' list":       once,
+		"bash x.sh":                   once,
+		"sh ./x.sh":                   once,
+		". ./x.sh":                    once,
+		"./x":                         once,
+		"/data/ws/x":                  once,
+		"tar xf a.tar":                once,
+		"make":                        once,
+		"npm run build":               once,
+		"npm install":                 once,
+		"awk 1 x":                     once,
+		"python3 x.py":                once,
+		"node x.js":                   once,
+		"xargs touch":                 once,
+		"env touch a":                 once,
+		"sudo touch a":                once,
+		"ssh h touch a":               once,
+		"docker run x":                once,
+		"systemctl restart x":         once,
+		"vim x":                       once,
+		"curl https://x.test":         once,
+		"anything":                    once,
+		"for f in a; do cat $f; done": once,
+	} {
+		if o := judge(text, testPlace()); o.verdict != ask || o.reach != want {
+			t.Errorf("%s: %s with reach %d (%s), want %d", text, o.verdict, o.reach, o.why, want)
+		}
+	}
 }
 
 func TestKeys(t *testing.T) {
-	key := func(line string) string { return judge(line, testPlace()).key }
-	for line, want := range map[string]string{
-		"git push":                  "shell:git push",
-		"git push origin main":      "shell:git push",
-		"npm run build -- --x":      "shell:npm run build",
-		"go build && go test ./...": "shell:go build + go test",
-		"touch a b":                 "shell:touch",
-		"ls && touch a":             "shell:touch",
+	key := func(text string) string { return judge(text, testPlace()).key }
+	for text, want := range map[string]string{
+		"git add a":             "shell:git add",
+		"go build && git add .": "shell:git add + go build",
+		"touch a b":             "shell:touch",
+		"ls && touch a":         "shell:touch",
 	} {
-		if got := key(line); got != want {
-			t.Errorf("%s: key %q, want %q", line, got, want)
+		if got := key(text); got != want {
+			t.Errorf("%s: key %q, want %q", text, got, want)
 		}
 	}
 	for _, pair := range [][2]string{
-		{"rm a", "rm b"}, {"bash -c 'ls'", "bash -c 'id'"}, {"touch /tmp/a", "touch a"}, {"git -C x push", "git push"},
-		{"touch $A", "touch a"}, {"echo a > b", "echo b > a"}, {"sudo touch a", "touch a"},
+		{"rm a", "rm b"}, {"bash -c 'ls'", "bash -c 'id'"}, {"touch /tmp/a", "touch a"}, {"git -C x add a", "git add a"},
+		{"touch $A", "touch a"}, {"echo a > b", "echo b > a"}, {"sudo touch a", "touch a"}, {"sed s/a/b/ l", "sed '1e touch p' l"},
 	} {
 		if key(pair[0]) == key(pair[1]) {
 			t.Errorf("%s and %s share the key %s", pair[0], pair[1], key(pair[0]))
@@ -337,6 +399,31 @@ func TestKeys(t *testing.T) {
 	}
 	if key("rm a") != key(" rm a ") {
 		t.Error("the same line has two keys")
+	}
+}
+
+// What a list of the configuration allows or denies by name.
+func TestKinds(t *testing.T) {
+	for text, want := range map[string]struct {
+		kinds string
+		plain bool
+	}{
+		"git push origin":       {"shell:git push", true},
+		"npm run build":         {"shell:npm run build", true},
+		"make all && touch x":   {"shell:make all shell:touch", true},
+		"make all; rm x":        {"shell:make all shell:rm", false},
+		"make > ../../x":        {"shell:make", false},
+		"make $X":               {"shell:make", false},
+		"python3 x.py":          {"shell:python3", false},
+		"bash x.sh":             {"shell:bash shell:x.sh", false},
+		"sudo make":             {"shell:sudo", false},
+		"git -c a=b push":       {"shell:git", false},
+		"cat /etc/passwd; make": {"shell:make", false},
+	} {
+		o := judge(text, testPlace())
+		if got := strings.Join(o.kinds, " "); got != want.kinds || o.plain != want.plain {
+			t.Errorf("%s: kinds %q plain %v, want %q %v", text, got, o.plain, want.kinds, want.plain)
+		}
 	}
 }
 

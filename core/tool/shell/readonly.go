@@ -1,170 +1,112 @@
 package shell
 
-import (
-	"regexp"
-	"strings"
-)
+import "strings"
 
-// rule says when a command of the table only reads.
-type rule struct {
-	letters string   // one-letter options that do more than read
-	long    []string // options by name that do, given as one writes them; their abbreviations too
-	max     int      // arguments that are not options, 0: any number. One more would be written to
-	exec    bool     // an option can run a program, so no argument may come from a file name that was not seen
-	text    bool     // arguments are text, not files; they may be unknown, for nothing secret is in the environment
-	check   func(args []word) string
+// reader says how a command is called when it has no effect: its harmless options, and nothing else. An option that is
+// not listed here asks; so does the abbreviation of one. None of those listed runs a program, writes a file, or names a
+// file, least of all one that holds names of files, patterns or code.
+type reader struct {
+	flags  string   // options of one letter without a value
+	values string   // options of one letter with a value that is text
+	long   []string // options by name; one that ends in = has a value behind it, which is text
+	text   bool     // operands are text, else they are paths
+	glob   bool     // operands may be patterns for file names: any number of them is the same
+	max    int      // number of operands, 0: any. One more would be written to
+	whole  bool     // options are not read letter by letter: check sees to all arguments
+	check  func(args []word) (why string)
 }
 
-// noLinks is for what reads a whole folder: it must not follow links out of it.
-var noLinks = rule{letters: "R", long: []string{"--dereference-recursive"}}
+const notKnown = "uses a value that is not known before it runs"
 
-// readers are the commands that read and print, nothing else, under the conditions of their rule.
-var readers = map[string]rule{
-	"echo": {text: true}, "printf": {text: true, letters: "v"}, "true": {text: true}, "false": {text: true}, ":": {text: true},
-	"seq": {text: true}, "sleep": {text: true}, "exit": {text: true}, "tr": {text: true}, "expr": {text: true},
-	"ls": {}, "cat": {}, "head": {}, "tail": {}, "wc": {}, "pwd": {}, "stat": {},
-	"test": {long: []string{"-v", "-R"}}, "[": {long: []string{"-v", "-R"}}, "du": {letters: "L", long: []string{"--dereference"}}, "df": {}, "basename": {}, "dirname": {}, "realpath": {}, "readlink": {},
-	"uname": {}, "whoami": {}, "id": {}, "nproc": {}, "uptime": {}, "free": {}, "which": {}, "type": {}, "cut": {},
-	"comm": {}, "diff": {letters: "r", long: []string{"--recursive"}}, "cmp": {}, "paste": {}, "fold": {}, "column": {}, "nl": {}, "tac": {}, "rev": {}, "expand": {},
-	"md5sum": {}, "sha1sum": {}, "sha256sum": {}, "sha512sum": {}, "cksum": {}, "od": {}, "hexdump": {}, "strings": {},
-	"grep": noLinks, "egrep": noLinks, "fgrep": noLinks, "command": {}, "groups": {}, "jq": {check: jqReads},
-	"file": {letters: "Cm", long: []string{"--compile", "--magic-file"}},
-	"date": {letters: "s", long: []string{"--set"}, check: dateReads},
-	"uniq": {max: 1},
-	"xxd":  {letters: "r", max: 1},
-	"sort": {letters: "oT", long: []string{"--output", "--compress-program", "--temporary-directory"}, exec: true},
-	"tree": {letters: "oRl"},
-	"rg":   {letters: "zL", long: []string{"--pre", "--search-zip", "--hostname-bin", "--follow"}, exec: true},
-	"find": {letters: "LH", long: []string{"-follow", "-exec", "-execdir", "-ok", "-okdir", "-delete", "-fprint", "-fprint0", "-fprintf", "-fls"}, exec: true},
-	"sed":  {check: sedPrints},
-	"git":  {exec: true, check: gitReads},
-	"go":   {check: goReads},
-	"hostname": {check: func(args []word) string {
-		if len(args) > 0 {
-			return "may change the host's name"
-		}
-		return ""
-	}},
-}
-
-// refuses says why the arguments make the command do more than read, "" when they do not.
-func (r rule) refuses(args []word) string {
-	plain := 0
+// refuses says why the call does more than read, "" when it does not, and which arguments are paths.
+func (r reader) refuses(args []word) (paths []word, why string) {
 	for _, a := range args {
 		switch {
-		case !a.lit && !r.text:
-			return "uses a value that is not known before it runs"
-		case r.exec && a.glob && strings.IndexAny(a.text, "*?[") == 0:
-			return "a file name could be taken as an option: " + a.text
-		case !strings.HasPrefix(a.text, "-") || a.text == "-":
-			plain++
-		case r.option(a.text):
-			return "does more than read: " + a.text
+		case a.glob && r.valued(a.text): // whatever it matches is the same option
+		case a.glob && a.known && (!r.glob || !anchored(a.text)):
+			return nil, "uses a pattern for file names that could become something else: " + a.text + " (./ before it helps)"
+		case !a.known:
+			return nil, notKnown
 		}
 	}
-	if r.max > 0 && plain > r.max {
-		return "writes to its last argument"
+	paths = args
+	if !r.whole {
+		if paths, why = r.operands(args); why != "" {
+			return nil, why
+		}
+	}
+	if r.max > 0 && len(paths) > r.max {
+		return nil, "writes to its last argument"
 	}
 	if r.check != nil {
-		return r.check(args)
-	}
-	return ""
-}
-
-// option reports whether an option is one of those the rule names. It would rather name one too many.
-func (r rule) option(text string) bool {
-	name, _, _ := strings.Cut(text, "=")
-	for _, long := range r.long {
-		if name == long || strings.HasPrefix(name, "--") && len(name) > 2 && strings.HasPrefix(long, name) {
-			return true
+		if why = r.check(args); why != "" {
+			return nil, why
 		}
 	}
-	return !strings.HasPrefix(text, "--") && strings.ContainsAny(text, r.letters)
+	if r.text {
+		return nil, ""
+	}
+	return paths, ""
 }
 
-var sedPrint = regexp.MustCompile(`^([0-9]+|\$)(,([0-9]+|\$))?p$`)
+// valued reports whether a word, be it a pattern, is an option with a value.
+func (r reader) valued(text string) bool {
+	name, ok := strings.CutPrefix(text[:strings.Index(text, "=")+1], "--")
+	return ok && !r.whole && contains(r.long, name)
+}
 
-// sedPrints allows sed -n 'A,Bp' FILE, and nothing else of sed.
-func sedPrints(args []word) string {
-	if len(args) >= 2 && args[0].text == "-n" && sedPrint.MatchString(args[1].text) {
-		for _, a := range args[2:] {
-			if strings.HasPrefix(a.text, "-") {
-				return "does more than print"
+// operands takes the options out of the arguments as getopt does, and refuses those that are not listed.
+func (r reader) operands(args []word) (rest []word, why string) {
+	for i := 0; i < len(args); i++ {
+		switch text := args[i].text; {
+		case text == "--":
+			return append(rest, args[i+1:]...), ""
+		case strings.HasPrefix(text, "--"):
+			if !r.named(text[2:]) {
+				return nil, unlisted(text)
 			}
-		}
-		return ""
-	}
-	return "can change files: sed"
-}
-
-// dateReads allows date to print: anything that is neither an option nor a format would set the clock.
-func dateReads(args []word) string {
-	value := false
-	for _, a := range args {
-		if !value && !strings.HasPrefix(a.text, "-") && !strings.HasPrefix(a.text, "+") {
-			return "may set the clock"
-		}
-		value = a.text == "-d" || a.text == "-r" || a.text == "-f"
-	}
-	return ""
-}
-
-// jqReads allows jq but its modules, which are files that no argument names.
-func jqReads(args []word) string {
-	for _, a := range args {
-		if strings.Contains(a.text, "import") || strings.Contains(a.text, "include") {
-			return "reads modules"
+		case strings.HasPrefix(text, "-") && text != "-":
+			more, ok := r.letters(text[1:])
+			if !ok {
+				return nil, unlisted(text)
+			}
+			if i += more; i >= len(args) || more > 0 && strings.HasPrefix(args[i].text, "-") {
+				return nil, unlisted(text) // a value with a dash could be an option in truth
+			}
+		default:
+			rest = append(rest, args[i])
 		}
 	}
-	return ""
+	return rest, ""
 }
 
-func goReads(args []word) string {
-	if len(args) == 1 && args[0].text == "version" {
-		return ""
-	}
-	return "can build and run code: go"
-}
-
-// gitReads are git's commands that only read; a value lists the only options and words they may have, none means any.
-var gitReaders = map[string][]string{
-	"status": nil, "log": nil, "diff": nil, "show": nil, "rev-parse": nil, "ls-files": nil, "ls-tree": nil, "cat-file": nil,
-	"blame": nil, "describe": nil, "shortlog": nil, "grep": nil, "rev-list": nil, "merge-base": nil, "name-rev": nil,
-	"count-objects": nil, "diff-tree": nil, "show-ref": nil, "for-each-ref": nil, "version": nil,
-	"branch": {"-a", "-r", "-v", "-vv", "--list", "--all", "--remotes", "--show-current", "--verbose"},
-	"tag":    {"-l", "--list", "-n"},
-	"remote": {"-v", "--verbose"},
-	"stash":  {"list"},
-	"reflog": {},
-}
-
-var gitWrites = []string{"--output", "--ext-diff", "--textconv", "--open-files-in-pager", "--paginate", "--exec-path", "--filters"}
-
-func gitReads(args []word) string {
-	if len(args) > 0 && args[0].text == "--no-pager" {
-		args = args[1:]
-	}
-	if len(args) == 0 {
-		return "is not a git command"
-	}
-	only, ok := gitReaders[args[0].text]
-	if !ok {
-		return "can change the repository: git " + args[0].text
-	}
-	writes := rule{long: gitWrites}
-	if args[0].text == "grep" {
-		writes.letters = "O"
-	}
-	for _, a := range args[1:] {
-		if strings.HasPrefix(a.text, "-") && writes.option(a.text) {
-			return "does more than read: git " + args[0].text + " " + a.text
-		}
-		if only != nil && !contains(only, a.text) {
-			return "can change the repository: git " + args[0].text
+// letters reads a cluster of options. more is 1 when the value of the last is the next argument.
+func (r reader) letters(cluster string) (more int, ok bool) {
+	for i := 0; i < len(cluster); i++ {
+		switch {
+		case strings.IndexByte(r.values, cluster[i]) >= 0:
+			if i == len(cluster)-1 {
+				more = 1
+			}
+			return more, true
+		case strings.IndexByte(r.flags, cluster[i]) < 0:
+			return 0, false
 		}
 	}
-	return ""
+	return 0, true
 }
+
+func (r reader) named(option string) bool {
+	name, _, value := strings.Cut(option, "=")
+	if value {
+		name += "="
+	}
+	return contains(r.long, name)
+}
+
+func unlisted(option string) string { return "uses an option that may do more than read: " + option }
+
+func list(names string) []string { return strings.Fields(names) }
 
 func contains(list []string, s string) bool {
 	for _, l := range list {
@@ -173,4 +115,62 @@ func contains(list []string, s string) bool {
 		}
 	}
 	return false
+}
+
+const digits = "0123456789"
+
+var (
+	words = reader{text: true, whole: true} // every argument is text
+	sums  = reader{flags: "bt", glob: true}
+	greps = reader{flags: "EFGPiwxvcnHhoqslabLZzTyrUI" + digits, values: "emABC", glob: true, long: list(`include= exclude= exclude-dir= color color=
+		count ignore-case invert-match word-regexp line-regexp line-number files-with-matches files-without-match only-matching
+		no-messages recursive extended-regexp fixed-strings perl-regexp regexp= max-count= context= after-context= before-context=
+		no-filename with-filename quiet text null`)}
+)
+
+// readers are the commands that can read and print without any other effect. Their links are not followed into folders
+// that no argument names.
+var readers = map[string]reader{
+	"echo": words, "true": words, "false": words, ":": words, "sleep": words, "exit": words, "expr": words,
+	"printf": {text: true, whole: true, check: formats},
+	"test":   {whole: true, check: tests}, "[": {whole: true, check: tests},
+	"seq": {text: true, flags: "w" + digits, values: "sf"}, "tr": {text: true, flags: "cCdst"},
+	"ls": {flags: "aAbBcCdfFgGhiklmnNopqQrRsStuUvxXZ1", values: "wIT", glob: true, long: list(`all almost-all color color= full-time
+		human-readable group-directories-first time= sort= reverse recursive size`)},
+	"cat":  {flags: "AbeEnstTuv", glob: true},
+	"head": {flags: "qvz" + digits, values: "nc", glob: true, long: list("lines= bytes= quiet verbose")},
+	"tail": {flags: "qvz" + digits, values: "nc", glob: true, long: list("lines= bytes= quiet verbose")},
+	"wc":   {flags: "clmLw", glob: true, long: list("lines words bytes chars max-line-length")},
+	"stat": {flags: "ft", values: "c", glob: true, long: list("format= printf= terse")},
+	"du":   {flags: "abchklmsx0S", values: "d", glob: true, long: list("max-depth= human-readable summarize apparent-size all total bytes")},
+	"df":   {flags: "hikTaPlH"}, "pwd": {flags: "LP"},
+	"basename": {text: true, flags: "az", values: "s"}, "dirname": {text: true, flags: "z"},
+	"realpath": {flags: "emqsz", glob: true}, "readlink": {flags: "femnqsvz", glob: true},
+	"uname": {flags: "amnrsvpio"}, "whoami": {}, "id": {flags: "gGnruz", text: true}, "groups": {text: true}, "nproc": {},
+	"uptime": {flags: "ps"}, "free": {flags: "hbkmgtw"}, "hostname": {check: alone},
+	"which": {text: true, flags: "a"}, "type": {text: true, flags: "atpPf"}, "command": {text: true, whole: true, check: asksWhere},
+	"cut":  {flags: "nsz", values: "bcdf", glob: true, long: list("delimiter= fields= characters= complement output-delimiter= only-delimited")},
+	"comm": {flags: "123z"}, "cmp": {flags: "bls", values: "in", max: 2}, "paste": {flags: "sz", values: "d", glob: true},
+	"diff": {flags: "uqsyiwbBEZatcNedp" + digits, values: "UCW", max: 2, long: list("brief unified unified= color color= ignore-all-space " +
+		"side-by-side ignore-case ignore-blank-lines")},
+	"fold": {flags: "bs", values: "w", glob: true}, "column": {flags: "tx", values: "sN", glob: true}, "nl": {flags: "p", values: "bdfhilnsvw", glob: true},
+	"tac": {flags: "br", values: "s", glob: true}, "rev": {glob: true}, "expand": {flags: "i", values: "t", glob: true},
+	"md5sum": sums, "sha1sum": sums, "sha256sum": sums, "sha512sum": sums, "cksum": {glob: true},
+	"od": {flags: "bcdfiloxsav", values: "ANjt", glob: true}, "hexdump": {flags: "bcCdovx", values: "ns", glob: true},
+	"strings": {flags: "ao", values: "nt", glob: true},
+	"grep":    greps, "egrep": greps, "fgrep": greps,
+	"file": {flags: "bihN", glob: true, long: list("brief mime mime-type mime-encoding")},
+	"date": {flags: "uR", values: "d", text: true, long: list("utc iso-8601 iso-8601= rfc-3339= date="), check: dates},
+	"uniq": {flags: "cdDuiz", values: "fsw", max: 1, long: list("count repeated unique ignore-case")},
+	"xxd":  {flags: "bEeiup", values: "clsg", max: 1, check: noDash},
+	"sort": {flags: "bdfghinMrRsuVzcCm", values: "kt", glob: true, long: list("key= field-separator= numeric-sort reverse unique human-numeric-sort " +
+		"version-sort general-numeric-sort ignore-case stable check")},
+	"tree": {flags: "adfipsughDFnCrtJv", values: "LPI", glob: true, check: noDash, long: list("noreport dirsfirst du")},
+	"rg": {flags: "nilcvwxHINUsSFoPq0ahu." + digits, values: "egtTABCmM", glob: true, long: list("files hidden no-ignore type= glob= count ignore-case " +
+		"no-heading heading line-number files-with-matches fixed-strings max-count= context= color= no-config")},
+	"jq":   {flags: "rncsCMSjae", check: jqs, long: list("raw-output compact-output null-input slurp sort-keys exit-status tab")},
+	"find": {whole: true, check: finds},
+	"sed":  {whole: true, check: seds},
+	"git":  {whole: true, check: gits},
+	"go":   {whole: true, text: true, check: goes},
 }

@@ -89,7 +89,11 @@ func (s *shell) Assess(_ context.Context, env tool.Env, raw json.RawMessage) (to
 	home, _ := os.UserHomeDir() // "" when there is none: then nothing is inside it
 	o := judge(a.Command, place{workspace: env.Workspace, spill: env.Spill, secret: s.o.Secret, home: home,
 		gateway: []int{os.Getpid(), os.Getppid()}})
-	r := tool.Risk{Verdict: o.verdict, Why: o.why, Key: o.key, Kinds: o.kinds, Summary: tool.Line(a.Command, 200), Detail: a.Command}
+	r := tool.Risk{Verdict: o.verdict, Why: o.why, Key: o.key, Kinds: o.kinds, Plain: o.plain, Once: o.reach == once,
+		Summary: tool.Line(a.Command, 200), Detail: a.Command}
+	if o.key != "" && r.Once { // whoever remembers it nevertheless, remembers nothing that comes again
+		r.Key += ":" + env.CallID
+	}
 	if o.verdict == tool.Allow {
 		r.Effect = core.ReadOnly
 	}
