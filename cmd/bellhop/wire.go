@@ -195,7 +195,7 @@ func (s *standing) Ruling(ctx context.Context, r tool.Risk) (tool.Verdict, error
 			return tool.Forbid, nil
 		}
 	}
-	if s.off || matchesAny(s.allow, r.Key) {
+	if s.off || s.allows(r) {
 		return tool.Allow, nil
 	}
 	v, err := s.facts.Fact(ctx, standingFact+r.Key)
@@ -203,6 +203,19 @@ func (s *standing) Ruling(ctx context.Context, r tool.Risk) (tool.Verdict, error
 		return tool.Ask, err
 	}
 	return tool.Allow, nil
+}
+
+// allows reports whether the list of what is allowed has the call, or each kind of thing it would do where these say all.
+func (s *standing) allows(r tool.Risk) bool {
+	if !r.Plain || len(r.Kinds) == 0 {
+		return matchesAny(s.allow, r.Key)
+	}
+	for _, kind := range r.Kinds {
+		if !matchesAny(s.allow, kind) {
+			return false
+		}
+	}
+	return true
 }
 
 // Allow implements turn.Standing.
