@@ -27,6 +27,7 @@ func (w *committer) commit(j *job) {
 		j.done <- j.err // buffered: nobody may be there any more
 	}
 	clear(w.batch[:cap(w.batch)])
+	w.rest.Reset(idleRest)
 }
 
 // begin opens the transaction, waiting for another process's lock with a growing, uneven pause. It gathers what queues

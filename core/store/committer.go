@@ -35,23 +35,26 @@ type job struct {
 	done  chan error
 }
 
-// committer owns the one writing connection. It takes what has queued, runs it in one transaction and answers after the
-// commit.
+// committer owns the one writing connection. Whoever has the turn takes what has queued, runs it in one transaction and
+// answers after the commit: a caller that finds nobody at it, which saves two changes of goroutine, else the committer's own
+// goroutine.
 type committer struct {
-	s     *Store
-	ctx   context.Context
+	s    *Store
+	ctx  context.Context
+	wait time.Duration
+	rest *time.Timer // without work before housekeeping
+
+	turn  chan struct{} // holds one value while somebody commits; guards what follows
 	conn  *sql.Conn
 	stmts map[string]*sql.Stmt
-	wait  time.Duration
+	batch []*job
+	full  bool // the connection commits synced
 
 	mu     sync.RWMutex // guards closed against senders
 	closed bool
 	queue  chan *job
 	end    chan struct{}
 	fault  atomic.Pointer[core.Error] // the database is damaged: nothing is written any more
-
-	batch []*job
-	full  bool // the connection commits synced
 }
 
 func newCommitter(ctx context.Context, s *Store, wait time.Duration) (*committer, error) {
@@ -67,11 +70,13 @@ func newCommitter(ctx context.Context, s *Store, wait time.Duration) (*committer
 	if wait <= 0 {
 		wait = lockWait
 	}
-	return &committer{s: s, ctx: ctx, conn: conn, stmts: map[string]*sql.Stmt{}, wait: wait, full: true,
+	rest := time.NewTimer(idleRest)
+	rest.Stop() // nothing was written yet
+	return &committer{s: s, ctx: ctx, conn: conn, stmts: map[string]*sql.Stmt{}, wait: wait, full: true, rest: rest, turn: make(chan struct{}, 1),
 		queue: make(chan *job, batchMax), end: make(chan struct{}), batch: make([]*job, 0, batchMax)}, nil
 }
 
-// write runs fn in a transaction and returns after its commit. fn runs on the committer's goroutine, perhaps together
+// write runs fn in a transaction and returns after its commit. fn runs on the goroutine of whoever commits, perhaps together
 // with others in one commit; its error undoes fn alone. A caller whose ctx ends before fn began gives it up.
 func (s *Store) write(ctx context.Context, op string, d durability, fn func(*tx) error) error {
 	err := s.w.do(&job{ctx: ctx, sync: d, run: fn, done: make(chan error, 1)})
@@ -83,7 +88,7 @@ func (s *Store) write(ctx context.Context, op string, d durability, fn func(*tx)
 }
 
 func (w *committer) do(j *job) error {
-	if err := w.send(j); err != nil {
+	if mine, err := w.send(j); mine || err != nil {
 		return err
 	}
 	select {
@@ -97,21 +102,41 @@ func (w *committer) do(j *job) error {
 	}
 }
 
-func (w *committer) send(j *job) error {
+// send queues a job. mine: nobody was at it, so it was done here and now, and err is its own.
+func (w *committer) send(j *job) (mine bool, err error) {
 	w.mu.RLock()
 	defer w.mu.RUnlock()
 	if w.closed {
-		return core.Errorf("write", core.Unavailable, "the store is closed")
+		return false, core.Errorf("write", core.Unavailable, "the store is closed")
 	}
 	if err := w.broken(); err != nil {
-		return err
+		return false, err
+	}
+	if len(w.queue) == 0 {
+		select {
+		case w.turn <- struct{}{}:
+			w.commit(j)
+			<-w.turn
+			return true, j.ended()
+		default:
+		}
 	}
 	select {
 	case w.queue <- j:
-		return nil
+		return false, nil
 	case <-j.ctx.Done():
+		return false, j.ctx.Err()
+	}
+}
+
+// ended is what became of a job that its caller carried out: one that never began because the caller gave up is the caller's
+// own end.
+func (j *job) ended() error {
+	err := <-j.done
+	if err != nil && !j.taken.Load() && j.ctx.Err() != nil {
 		return j.ctx.Err()
 	}
+	return err
 }
 
 // broken returns the error that ended all writing, or nil.
@@ -142,21 +167,22 @@ func (w *committer) stop() error {
 // run is the committer's goroutine.
 func (w *committer) run() {
 	defer close(w.end)
-	rest := time.NewTimer(idleRest)
-	defer rest.Stop()
-	rest.Stop() // nothing was written yet
+	defer w.rest.Stop()
 	for {
 		select {
 		case j, ok := <-w.queue:
 			if !ok {
 				return
 			}
+			w.turn <- struct{}{}
 			w.commit(j)
-			rest.Reset(idleRest)
-		case <-rest.C:
+			<-w.turn
+		case <-w.rest.C:
+			w.turn <- struct{}{}
 			if w.broken() == nil && w.s.d.rest != "" {
 				w.housekeep(w.s.d.rest)
 			}
+			<-w.turn
 		}
 	}
 }

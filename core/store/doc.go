@@ -1,11 +1,12 @@
 // Package store keeps core's contracts on SQL through sqlx: SQLite now, and above dialect.go nothing that PostgreSQL
 // does not know.
 //
-//	callers ---> queue ---> committer (one goroutine, one connection)      readers (a few connections, read only)
+//	callers ---> queue ---> committer (one at a time, one connection)      readers (a few connections, read only)
 //	  ^                        |  BEGIN, SAVEPOINT each, COMMIT                     ^
 //	  +------- answer ---------+                                                   +--- lists, look-ups
 //
-// Group commit. Every write is an operation that the committer runs. It takes what has queued, without waiting for more,
+// Group commit. Every write is an operation of the committer. A caller that finds nobody committing does it itself, with
+// whatever queues meanwhile, which saves two changes of goroutine; otherwise the committer's goroutine does. It takes what has queued, without waiting for more,
 // runs it in one transaction and answers after the commit. A savepoint around each operation keeps the error of one
 // from the others; a fault of the database (no space, damage, I/O) fails the whole batch, of which nothing is stored. A
 // caller whose context ends before its operation began gives it up; one that has begun is waited for.
