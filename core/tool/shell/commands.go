@@ -2,6 +2,7 @@ package shell
 
 import (
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -124,9 +125,15 @@ func (j *judging) cd(args []word) {
 	j.cwds = union(j.cwds, j.there)
 }
 
-// base returns the name of a command, "" when it is called by an unusual path.
+// commandName is what programs are called; with a blank in it a name could pass for a command and its argument.
+var commandName = regexp.MustCompile(`^[A-Za-z0-9_.:+[-]+$`)
+
+// base returns the name of a command, "" when it is unusual or called by an unusual path.
 func base(text string) string {
 	dir, name := filepath.Split(text)
+	if !commandName.MatchString(name) {
+		return ""
+	}
 	switch filepath.Clean(dir) {
 	case "/bin", "/usr/bin", "/sbin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin":
 		return name

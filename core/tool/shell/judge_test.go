@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"bellhop/core/tool"
 )
@@ -158,7 +159,8 @@ X`, ask},
 	{`jq -n 'import "bellhop" as $d {search:"/data"}; $d'`, ask},
 	{`grep -R x .`, ask},
 	{`find -L . -name x`, ask},
-	{`echo /etc/*`, ask},
+	{`echo /usr/*`, ask},
+	{`cat /etc/*`, forbid}, // the gateway has a folder there
 	{`ls [a-z]*`, ask},
 	{`awk 'BEGIN{print}'`, ask},
 	{`for f in *.txt; do cat "$f"; done`, ask},
@@ -271,6 +273,12 @@ X`, forbid},
 	{`ls < /data/bellhop.db`, forbid},
 	{`cat /srv/x.db-wal`, forbid},
 	{`cat /srv/x.dbx`, ask},
+	{`cat /dat?/bellhop.db`, forbid},
+	{`cat ../*.db`, forbid},
+	{`cat /d*/*`, forbid},
+	{`cat /etc/bell*/x`, forbid},
+	{`cat /tmp/*`, ask},
+	{`cat ./*/*/*/*/x`, ask},
 	{`cat /proc/1/environ`, forbid},
 	{`cat /proc/$PPID/environ`, forbid},
 	{`strings /proc/4242/mem`, forbid},
@@ -368,6 +376,11 @@ func TestReach(t *testing.T) {
 		"systemctl restart x":         once,
 		"vim x":                       once,
 		"curl https://x.test":         once,
+		"' '":                         once,
+		"'git add' x":                 once,
+		"git 'add x'":                 once,
+		"git add :/":                  once,
+		"kill 777":                    once, // another process may have the number then
 		"anything":                    once,
 		"for f in a; do cat $f; done": once,
 	} {
@@ -430,7 +443,7 @@ func TestKinds(t *testing.T) {
 // A link inside the workspace does not open what lies behind it.
 func TestLinksAreFollowed(t *testing.T) {
 	ws := t.TempDir()
-	for link, to := range map[string]string{"out": "/etc", "self": ".", "data": "/var/lib/bellhop"} {
+	for link, to := range map[string]string{"out": "/etc", "-out": "/etc", "self": ".", "data": "/var/lib/bellhop"} {
 		if err := os.Symlink(to, filepath.Join(ws, link)); err != nil {
 			t.Fatal(err)
 		}
@@ -442,6 +455,9 @@ func TestLinksAreFollowed(t *testing.T) {
 		"cat */passwd":              ask,
 		"cat o*/passwd":             ask,
 		"cat self/x":                allow,
+		"cat -- -out/passwd":        ask,
+		"cat -- ./-*/passwd":        ask,
+		"diff self self":            ask,
 		"cat self/../x":             ask,
 		"cd self && cat ../x":       ask,
 		"cat data/bellhop.db":       forbid,
@@ -466,6 +482,26 @@ func FuzzJudge(f *testing.F) {
 			t.Fatalf("verdict %q", o.verdict)
 		}
 	})
+}
+
+// Whatever a model writes, the judge answers at once: it neither walks the disk nor a path that cannot be.
+func TestJudgeIsQuick(t *testing.T) {
+	for name, text := range map[string]string{
+		"patterns everywhere": "ls " + strings.Repeat("/*/*/*/*/*/* ", 50),
+		"a deep path":         "cat " + strings.Repeat("a/", 2000),
+		"an endless path":     "cat " + strings.Repeat("a/", 30000),
+		"up and down":         "cat " + strings.Repeat("a/../", 800),
+		"many folders":        strings.Repeat("cd a; ", 2000),
+		"nested":              strings.Repeat("(", 1000) + "ls" + strings.Repeat(")", 1000),
+		"braces":              "rm " + strings.Repeat("{a,b}", 30),
+		"wrappers":            strings.Repeat("sudo ", 2000) + "ls",
+	} {
+		begun := time.Now()
+		judge(text, testPlace())
+		if took := time.Since(begun); took > 2*time.Second {
+			t.Errorf("%s: took %s", name, took)
+		}
+	}
 }
 
 func BenchmarkJudge(b *testing.B) {

@@ -15,7 +15,7 @@ var remembered = map[string]reader{
 }
 
 // frank are the commands whose line says all they do: they run nothing that a file holds.
-var frank = set("mkdir", "touch", "rm", "rmdir", "mv", "cp", "ln", "chmod", "chown", "chgrp", "kill", "tee", "truncate", "dd", "shred")
+var frank = set("mkdir", "touch", "rm", "rmdir", "mv", "cp", "ln", "chmod", "chown", "chgrp", "tee", "truncate", "dd", "shred")
 
 // harmful commands are not allowed by a list that names their kind, only line by line.
 var harmful = set("rm", "rmdir", "mv", "dd", "chmod", "chown", "chgrp", "kill", "pkill", "killall", "shred", "truncate", "tee",
@@ -33,8 +33,11 @@ func (j *judging) plain(name string, args []word, depth int) {
 	if ok {
 		var paths []word
 		if paths, why = r.refuses(args); why == "" {
-			j.paths(paths)
-			j.lists(name, paths)
+			if r.whole {
+				j.paths(paths)
+			} else {
+				j.operands(name, paths)
+			}
 			return
 		}
 	}
@@ -67,8 +70,7 @@ func (j *judging) span(key string, args []word) reach {
 	if family {
 		operands = args[1:]
 	}
-	r, ok := remembered[key]
-	if ok {
+	if r, ok := remembered[key]; ok && !slices.ContainsFunc(operands, magic) {
 		if _, why := r.refuses(operands); why == "" {
 			return kind
 		}
@@ -88,6 +90,9 @@ func (j *judging) span(key string, args []word) reach {
 	return worst
 }
 
+// magic reports whether an argument is one of git's patterns that begin at the root of the repository or elsewhere.
+func magic(a word) bool { return strings.HasPrefix(a.text, ":") }
+
 // changes tells how far an approval to change a file may go: content may come from elsewhere, so to change what programs
 // run by themselves, git's own files and whatever lies outside the workspace, is approved once.
 func (j *judging) changes(name string) reach {
@@ -99,12 +104,12 @@ func (j *judging) changes(name string) reach {
 	return line
 }
 
-// verb returns the first word of a family's arguments. ok is false when something stands before it.
+// verb returns the first word of a family's arguments. ok is false when something stands before it, or it is no name.
 func verb(args []word) (sub string, ok bool) {
-	if len(args) == 0 || !args[0].lit || strings.HasPrefix(args[0].text, "-") {
+	if len(args) == 0 || !args[0].known || strings.HasPrefix(args[0].text, "-") || !commandName.MatchString(args[0].text) {
 		return "", false
 	}
-	if sub = args[0].text; sub == "run" && len(args) > 1 && args[1].lit { // npm run NAME
+	if sub = args[0].text; sub == "run" && len(args) > 1 && args[1].known && commandName.MatchString(args[1].text) { // npm run NAME
 		sub += " " + args[1].text
 	}
 	return sub, true
@@ -123,18 +128,13 @@ func (j *judging) paths(args []word) {
 	j.patterns(args)
 }
 
-// lists judges operands that stand for more than themselves.
-func (j *judging) lists(name string, paths []word) {
+// operands judges arguments of which it is known that they are paths.
+func (j *judging) operands(name string, paths []word) {
 	for _, a := range paths {
-		switch name {
-		case "strings": // binutils read arguments from @FILE
-			if strings.HasPrefix(a.text, "@") {
-				j.ask(once, "reads arguments from a file: "+a.text)
-			}
-		case "diff": // it compares what lies in folders, behind links too
-			if slices.ContainsFunc(j.resolve(a.text), isFolder) {
-				j.ask(line, "compares a whole folder: "+a.text)
-			}
+		j.path(a.text)
+		if name == "diff" && slices.ContainsFunc(j.resolve(a.text), isFolder) { // behind links in there, too
+			j.ask(line, "compares a whole folder: "+a.text)
 		}
 	}
+	j.patterns(paths)
 }

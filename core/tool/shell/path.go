@@ -26,22 +26,32 @@ func (j *judging) resolve(name string) []string {
 	return out
 }
 
-// walk goes from a folder along a path as the kernel does: ".." behind a link leaves what the link points to.
+// walk goes from a folder along a path as the kernel does: ".." behind a link leaves what the link points to. Links are
+// looked for only in what exists, and not in a path that the kernel would not take.
 func walk(dir, name string) string {
+	if len(name) > maxPath {
+		return filepath.Join(dir, name)
+	}
+	missing := false
 	for part := range strings.SplitSeq(name, "/") {
 		switch part {
 		case "", ".":
 		case "..":
-			dir = filepath.Dir(dir)
+			dir, missing = filepath.Dir(dir), false
 		default:
 			dir = filepath.Join(dir, part)
-			if !alien(dir) { // links in there lead elsewhere for each process
-				dir = follow(dir)
+			if missing || alien(dir) { // links of the latter lead elsewhere for each process
+				continue
 			}
+			dir = follow(dir)
+			_, err := os.Lstat(dir)
+			missing = err != nil
 		}
 	}
 	return dir
 }
+
+const maxPath = 4096 // bytes, PATH_MAX of Linux
 
 // alien reports whether a path is among what the kernel shows as files.
 func alien(abs string) bool {
@@ -148,14 +158,18 @@ var pathStart = regexp.MustCompile(`/|~|\.\.`)
 
 // matches judges what a pattern for file names matches now, as far as that can be told.
 func (j *judging) matches(pattern string) {
-	if strings.Contains(pattern, "[") {
-		j.ask(once, "uses a pattern that only the shell can tell")
-		return
-	}
 	for _, abs := range j.resolve(pattern) {
+		if j.mayBeSecret(abs) {
+			j.forbid("reaches into the gateway's own files: " + pattern)
+			return
+		}
+		if strings.Contains(pattern, "[") || !j.inWorkspace(globRoot(abs)) || wild(abs) > maxWild {
+			j.ask(once, "uses a pattern for file names that cannot be looked through: "+pattern)
+			return
+		}
 		found, err := filepath.Glob(abs)
 		if err != nil || len(found) > maxMatches {
-			j.ask(once, "uses a pattern that matches too much to look at")
+			j.ask(once, "uses a pattern that matches too much to look at: "+pattern)
 			return
 		}
 		for _, f := range found {
@@ -163,6 +177,38 @@ func (j *judging) matches(pattern string) {
 		}
 	}
 }
+
+// wild counts the folders of a path that are patterns.
+func wild(abs string) (n int) {
+	for part := range strings.SplitSeq(abs, "/") {
+		if strings.ContainsAny(part, "*?[") {
+			n++
+		}
+	}
+	return n
+}
+
+// mayBeSecret reports whether a pattern that begins outside the workspace can match something of the gateway's.
+func (j *judging) mayBeSecret(abs string) bool {
+	if j.inWorkspace(globRoot(abs)) {
+		return false
+	}
+	parts := strings.Split(abs, "/")
+	for _, s := range j.secret {
+		s := strings.Split(follow(s), "/")
+		hit := len(s) > 1 && len(s) <= len(parts)
+		for i := 0; hit && i < len(s); i++ {
+			ok, err := filepath.Match(parts[i], s[i])
+			hit = ok || err != nil
+		}
+		if hit {
+			return true
+		}
+	}
+	return false
+}
+
+const maxWild = 3 // folders of a pattern that are patterns themselves
 
 const maxMatches = 500
 

@@ -70,6 +70,16 @@ func noDash(args []word) string {
 	return ""
 }
 
+// noLists refuses @FILE, which binutils replace by what stands in the file, wherever it is.
+func noLists(args []word) string {
+	for _, a := range args {
+		if strings.HasPrefix(a.text, "@") {
+			return "reads its arguments from a file: " + a.text
+		}
+	}
+	return ""
+}
+
 // jqs allows jq but its modules, which are files that no argument names.
 func jqs(args []word) string {
 	for _, a := range args {

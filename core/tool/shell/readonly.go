@@ -157,7 +157,7 @@ var readers = map[string]reader{
 	"tac": {flags: "br", values: "s", glob: true}, "rev": {glob: true}, "expand": {flags: "i", values: "t", glob: true},
 	"md5sum": sums, "sha1sum": sums, "sha256sum": sums, "sha512sum": sums, "cksum": {glob: true},
 	"od": {flags: "bcdfiloxsav", values: "ANjt", glob: true}, "hexdump": {flags: "bcCdovx", values: "ns", glob: true},
-	"strings": {flags: "ao", values: "nt", glob: true},
+	"strings": {flags: "ao", values: "nt", glob: true, check: noLists},
 	"grep":    greps, "egrep": greps, "fgrep": greps,
 	"file": {flags: "bihN", glob: true, long: list("brief mime mime-type mime-encoding")},
 	"date": {flags: "uR", values: "d", text: true, long: list("utc iso-8601 iso-8601= rfc-3339= date="), check: dates},
