@@ -34,30 +34,43 @@ func (t *Table) interrupt(ctx context.Context, c Call, reason core.Reason) (stop
 	return t.deps.Sessions.InterruptTurn(id, a.ID, why), nil
 }
 
+// empty ends what waits and then what runs: the other way round, the first of what waits would run in between.
+func (t *Table) empty(ctx context.Context, c Call, reason core.Reason) (gone []core.Admission, stopped bool, err error) {
+	if gone, err = t.deps.Desk.Clear(ctx, c.By, c.Conversation.ID, reason); err != nil {
+		return nil, false, err
+	}
+	stopped, err = t.interrupt(ctx, c, reason)
+	return gone, stopped, err
+}
+
 func (t *Table) stop(ctx context.Context, c Call) (Answer, error) {
+	if what, _ := word(c.Args); strings.EqualFold(what, "all") && c.Conversation.ID != "" {
+		gone, stopped, err := t.empty(ctx, c, core.ReasonStopped)
+		if err != nil {
+			return Answer{}, err
+		}
+		return say(stoppedWords(stopped) + cleared(gone))
+	}
 	stopped, err := t.interrupt(ctx, c, core.ReasonStopped)
 	if err != nil {
 		return Answer{}, err
 	}
-	text := "Nothing is running."
-	if stopped {
-		text = "Stopped."
-	}
+	text := stoppedWords(stopped)
 	if c.Conversation.ID == "" {
 		return say(text)
-	}
-	if what, _ := word(c.Args); strings.EqualFold(what, "all") {
-		gone, err := t.deps.Desk.Clear(ctx, c.By, c.Conversation.ID, core.ReasonStopped)
-		if err != nil {
-			return Answer{}, err
-		}
-		return say(text + cleared(gone))
 	}
 	rows, err := t.waiting(ctx, c.Conversation.ID)
 	if err != nil || len(rows) == 0 {
 		return Answer{Text: text}, err
 	}
 	return say(text + " Still waiting:\n" + numbered(rows) + "\n`/stop all` clears them.")
+}
+
+func stoppedWords(stopped bool) string {
+	if stopped {
+		return "Stopped."
+	}
+	return "Nothing is running."
 }
 
 func cleared(gone []core.Admission) string {
@@ -74,11 +87,7 @@ func cleared(gone []core.Admission) string {
 func (t *Table) fresh(ctx context.Context, c Call) (Answer, error) {
 	text := "A new conversation. I start without what was said before."
 	if c.Conversation.ID != "" {
-		stopped, err := t.interrupt(ctx, c, core.ReasonNew)
-		if err != nil {
-			return Answer{}, err
-		}
-		gone, err := t.deps.Desk.Clear(ctx, c.By, c.Conversation.ID, core.ReasonNew)
+		gone, stopped, err := t.empty(ctx, c, core.ReasonNew)
 		if err != nil {
 			return Answer{}, err
 		}
