@@ -33,7 +33,7 @@ func (a *app) configCheck() error {
 	if err != nil {
 		var faults config.Faults
 		if errors.As(err, &faults) {
-			fmt.Fprintf(a.err, "%s\n%d faults; nothing was changed.\n", faults, len(faults))
+			fmt.Fprintf(a.err, "%s\nNothing was changed.\n", faults)
 			return errors.Join(errSaid, err)
 		}
 		return err
