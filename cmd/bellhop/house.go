@@ -129,13 +129,14 @@ func (h *house) newEngine() error {
 		return err
 	}
 	alive := lease.Alone(self) // the folder's lock says that nobody else serves it
+	nobody := func(core.Holder) bool { return false } // and one visit at a time drains a conversation: what holds its lease is a leftover
 	live := session.New()
 	reader := readback.New(h.store, readback.Options{Log: h.log,
 		Drop: func(ctx context.Context, id core.AdmissionID) { h.ask.Drop(ctx, id) },
 		Emit: func(ctx context.Context, row core.Admission, b core.EventBody) {
 			h.hub.Emit(ctx, row.Conversation, row.ID, row.Turn, b)
 		}})
-	keeper := lease.New(h.store, lease.Options{TTL: h.cfg.Lease.TTL, Renew: h.cfg.Lease.Renew, Wait: h.cfg.Lease.Wait, Alive: alive, Log: h.log})
+	keeper := lease.New(h.store, lease.Options{TTL: h.cfg.Lease.TTL, Renew: h.cfg.Lease.Renew, Wait: h.cfg.Lease.Wait, Alive: nobody, Log: h.log})
 	files := attach.New(attach.Options{Next: runner, Fetchers: h.fetchers(), Workspace: h.cfg.Agent.Workspace, Log: h.log})
 	h.dispatch = dispatch.New(dispatch.Config{Store: h.store, Keeper: keeper, Holder: self, Alive: alive, Runner: files, Hub: h.hub, Sessions: live,
 		Outlet: outlet{h.mouth}, Readback: wakingReader{reader, h.mouth.Wake}, Observe: h.metrics.ended, Notify: h.mouth.Notify,

@@ -3,6 +3,7 @@ package main
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"io"
 
 	"bellhop/config"
@@ -19,8 +20,8 @@ func lockTokens(cfg config.Config) ([]io.Closer, error) {
 		}
 		sum := sha256.Sum256([]byte(t.Token.Reveal()))
 		l, err := lockName("bellhop-token-" + hex.EncodeToString(sum[:12]))
-		if core.Is(err, core.Locked) {
-			return locks, core.Errorf("lock bot token", core.Locked, "another bellhop on this machine already uses this bot token: %v", err)
+		if held := (*core.Error)(nil); errors.As(err, &held) && held.Kind == core.Locked {
+			return locks, core.Errorf("lock bot token", core.Locked, "%s on this machine already uses this bot token", held.Text)
 		}
 		if err != nil {
 			return locks, err

@@ -44,7 +44,7 @@ func words(k core.Kind) Words {
 	case core.Busy:
 		return Words{"I am busy with something else here.", nothingStored, "Try again in a moment, or `/stop` what runs.", ""}
 	case core.Full:
-		return Words{"Too many messages are waiting already.", "This one was not stored.", "Send it again when some are answered; `/queue` shows them, `/stop all` clears them.", ""}
+		return Words{"Too many messages are waiting already.", "This one was not stored, and those after it are not until some are answered.", "Send it again when some are answered; `/queue` shows them, `/stop all` clears them.", ""}
 	case core.Denied:
 		return Words{"You may not do that.", nothingStored, "An admin of this gateway can.", ""}
 	case core.Stale:

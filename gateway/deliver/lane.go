@@ -113,12 +113,12 @@ func (l *lanes) free(k lane) bool {
 }
 
 // admit lets the first view that waits write. false: none does.
-func (n *line) admit() bool {
-	if len(n.views) == 0 {
+func (l *line) admit() bool {
+	if len(l.views) == 0 {
 		return false
 	}
-	t := n.views[0]
-	n.views, n.now = n.views[1:], t.id
+	t := l.views[0]
+	l.views, l.now = l.views[1:], t.id
 	close(t.pass)
 	return true
 }
