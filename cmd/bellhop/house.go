@@ -128,7 +128,7 @@ func (h *house) newEngine() error {
 	if err != nil {
 		return err
 	}
-	alive := lease.Alone(self) // the folder's lock says that nobody else serves it
+	alive := lease.Alone(self)                        // the folder's lock says that nobody else serves it
 	nobody := func(core.Holder) bool { return false } // and one visit at a time drains a conversation: what holds its lease is a leftover
 	live := session.New()
 	reader := readback.New(h.store, readback.Options{Log: h.log,
