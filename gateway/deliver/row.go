@@ -18,7 +18,7 @@ const repeated = "*(repeated: the first copy may have arrived)*\n\n"
 const (
 	patience    = 5 * time.Second           // longest wait for the budget inside an attempt; a longer one is stored
 	ownFor      = callTime + 30*time.Second // how long a row that is being sent belongs to its sender: longer than any call
-	maxSent     = 4                         // creations of one message whose fate may stay unknown; a marked copy too many is better than no answer
+	maxSent     = 2                         // creations of one message whose fate may stay unknown
 	maxResplits = 3
 )
 
