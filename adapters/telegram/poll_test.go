@@ -214,7 +214,7 @@ func TestOutageEndsWithinOnePause(t *testing.T) {
 		down := time.Now()
 		p.health(func(error) bool { return time.Since(down) > 50*time.Minute })
 		n := len(p.fake.Calls("getUpdates"))
-		if n < 100 || n > 400 {
+		if n < 60 || n > 400 { // pauses of 30 s, half as long or half as much again
 			t.Errorf("%d polls in 50 minutes of outage", n)
 		}
 		p.fake.Heal()
