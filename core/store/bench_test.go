@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -141,6 +143,77 @@ func BenchmarkTurns(b *testing.B) {
 			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "turns/s")
 		})
 	}
+}
+
+// BenchmarkFlood is what a flood asks of the store: messages are admitted by the hundred, and the turns of many conversations
+// begin, settle and mark their answers together. cpu-µs/turn is the processor time of all that.
+func BenchmarkFlood(b *testing.B) {
+	const chats, poll = 500, 100
+	s := open(b, store.Options{})
+	waiting := make(chan core.ConversationID, poll)
+	var turns atomic.Int64
+	begun := processor(b)
+	b.ResetTimer()
+	var all sync.WaitGroup
+	for range 64 {
+		all.Go(func() {
+			t := &turn{s: s, tb: b}
+			for c := range waiting {
+				t.flood(b.Context(), c, turns.Add(1))
+			}
+		})
+	}
+	for done := 0; done < b.N; done += poll {
+		in := core.Intake{Cursor: &core.Cursor{Name: "chat", Value: fmt.Sprint(done)}}
+		for n := done; n < min(done+poll, b.N); n++ {
+			in.Entries = append(in.Entries, entry(n%chats, n))
+		}
+		out, err := s.Admit(b.Context(), in)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, a := range out {
+			waiting <- a.Admission.Conversation
+		}
+	}
+	close(waiting)
+	all.Wait()
+	b.ReportMetric(float64((processor(b)-begun).Microseconds())/float64(b.N), "cpu-µs/turn")
+}
+
+// flood is one turn as the dispatcher runs it.
+func (t *turn) flood(ctx context.Context, c core.ConversationID, n int64) {
+	l, claim, err := t.s.Start(ctx, c, core.TurnID(fmt.Sprint("turn", n)), core.Holder{Host: "h", PID: 1, Instance: "i"}, time.Minute, nil, heard)
+	if err != nil || claim == nil {
+		return // another worker has the conversation: the row is taken later, by whoever comes next
+	}
+	t.lease, t.claim = l, *claim
+	if claim.Opened == nil {
+		if _, err := t.s.OpenSession(ctx, l.Fence, core.Session{ID: claim.Session, SystemPrompt: "You are helpful."}); err != nil {
+			t.tb.Error(err)
+		}
+	}
+	t.settle(ctx)
+	d := core.Delivery{ID: core.DeliveryID("d" + claim.Admission.ID), State: core.DeliveryDelivered, Done: time.Now(),
+		Parts: []core.Part{{Ref: "1", Sent: 1}}}
+	if err := t.s.Outbox().Save(ctx, d); err != nil {
+		t.tb.Error(err)
+	}
+}
+
+// heard is what is stored with a claim.
+func heard(a core.Admission) core.Opening {
+	return core.Opening{Events: []core.EventBody{{Type: core.MessageStart}},
+		Messages: []core.Message{{Role: core.RoleUser, Admission: a.ID, Content: a.Submission.Text}}}
+}
+
+// processor is the processor time of this process.
+func processor(tb testing.TB) time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		tb.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // BenchmarkRows are synced admissions, with so many producers.

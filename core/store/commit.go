@@ -110,9 +110,10 @@ func (w *committer) take() {
 // apply runs the batch and commits. An error is of the whole batch: nothing of it was stored.
 func (w *committer) apply() error {
 	t := &tx{w: w, shared: len(w.batch) > 1}
-	for _, j := range w.batch {
-		if j.err = t.do(j.run); t.fault != nil {
-			break
+	if w.pass(t); t.spoilt {
+		t = &tx{w: w, shared: true, careful: true}
+		if t.fault = t.steps("ROLLBACK", w.s.d.begin); t.fault == nil {
+			w.pass(t)
 		}
 	}
 	if t.fault == nil {
@@ -128,6 +129,15 @@ func (w *committer) apply() error {
 	err := w.s.fail("commit", t.fault)
 	w.note(err)
 	return err
+}
+
+// pass runs the operations of the batch, until one ends the transaction.
+func (w *committer) pass(t *tx) {
+	for _, j := range w.batch {
+		if j.err = t.do(j.run); t.fault != nil || t.spoilt {
+			return
+		}
+	}
 }
 
 // note remembers a damaged database: from here on nothing is written and nothing is checkpointed.

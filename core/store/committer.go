@@ -77,7 +77,8 @@ func newCommitter(ctx context.Context, s *Store, wait time.Duration) (*committer
 }
 
 // write runs fn in a transaction and returns after its commit. fn runs on the goroutine of whoever commits, perhaps together
-// with others in one commit; its error undoes fn alone. A caller whose ctx ends before fn began gives it up.
+// with others in one commit; its error undoes fn alone. fn may run twice, when another's error undid the first time: whatever
+// it leaves outside of the transaction it sets, it adds nothing. A caller whose ctx ends before fn began gives it up.
 func (s *Store) write(ctx context.Context, op string, d durability, fn func(*tx) error) error {
 	err := s.w.do(&job{ctx: ctx, sync: d, run: fn, done: make(chan error, 1)})
 	var p *panicked

@@ -2,14 +2,15 @@
 // does not know.
 //
 //	callers ---> queue ---> committer (one at a time, one connection)      readers (a few connections, read only)
-//	  ^                        |  BEGIN, SAVEPOINT each, COMMIT                     ^
+//	  ^                        |  BEGIN, each in turn, COMMIT                       ^
 //	  +------- answer ---------+                                                   +--- lists, look-ups
 //
 // Group commit. Every write is an operation of the committer. A caller that finds nobody committing does it itself, with
-// whatever queues meanwhile, which saves two changes of goroutine; otherwise the committer's goroutine does. It takes what has queued, without waiting for more,
-// runs it in one transaction and answers after the commit. A savepoint around each operation keeps the error of one
-// from the others; a fault of the database (no space, damage, I/O) fails the whole batch, of which nothing is stored. A
-// caller whose context ends before its operation began gives it up; one that has begun is waited for.
+// whatever queues meanwhile, which saves two changes of goroutine; otherwise the committer's goroutine does. It takes what
+// has queued, without waiting for more, runs it in one transaction and answers after the commit. When an operation fails
+// that has written, the batch is undone and runs once more with a savepoint around each, which keeps the error of one from
+// the others; a fault of the database (no space, damage, I/O) fails the whole batch, of which nothing is stored. A caller
+// whose context ends before its operation began gives it up; one that has begun is waited for.
 //
 // Durability. A commit is synced when one of its operations asks for it, and then everything before it is on the disk
 // too. What is not synced survives the death of the process, but perhaps not a power cut:

@@ -24,7 +24,7 @@ func sqliteDialect() *dialect {
 		words:      strings.NewReplacer("{next}", "(SELECT COALESCE(MAX(n), 0) + 1 FROM admissions)", "{lock}", ""),
 		open:       openSQLite,
 		classify:   classifySQLite,
-		setup:      []string{"PRAGMA busy_timeout = 0", "PRAGMA journal_size_limit = 67108864", "PRAGMA wal_autocheckpoint = 4000"},
+		setup:      []string{"PRAGMA busy_timeout = 0", "PRAGMA temp_store = MEMORY", "PRAGMA journal_size_limit = 67108864", "PRAGMA wal_autocheckpoint = 4000"},
 		begin:      "BEGIN IMMEDIATE",
 		synced:     "PRAGMA synchronous = FULL",
 		unsynced:   "PRAGMA synchronous = NORMAL",

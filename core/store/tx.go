@@ -11,13 +11,16 @@ import (
 	"bellhop/core"
 )
 
-// tx is the committer's transaction as one operation sees it. Its writes can be undone alone, by a savepoint that is set
-// before the first of them when others share the transaction.
+// tx is the committer's transaction as one operation sees it. Operations that share a transaction nearly always succeed, and
+// a savepoint for each costs a copy of every page that it touches. So they run without at first; when one fails that has
+// written, the transaction is undone and all of them run once more, each behind a savepoint that undoes it alone.
 type tx struct {
-	w      *committer
-	shared bool
-	wrote  bool  // the running operation has written; when the transaction is shared, behind its savepoint
-	fault  error // of the database: the whole transaction is lost
+	w       *committer
+	shared  bool
+	careful bool  // the second time: with savepoints
+	spoilt  bool  // an operation failed whose writes cannot be undone alone
+	wrote   bool  // the running operation has written
+	fault   error // of the database: the whole transaction is lost
 
 	own, all map[string]int64 // tallies of the running operation, of the transaction
 }
@@ -38,11 +41,13 @@ func (t *tx) do(run func(*tx) error) error {
 	switch {
 	case err == nil:
 		t.keep()
-		if t.wrote && t.shared {
+		if t.wrote && t.careful {
 			_, t.fault = t.w.exec("RELEASE op")
 		}
-	case t.wrote && t.shared:
+	case t.wrote && t.careful:
 		t.fault = t.steps("ROLLBACK TO op", "RELEASE op")
+	case t.wrote && t.shared:
+		t.spoilt = true
 	case t.wrote:
 		t.fault = t.steps("ROLLBACK", t.w.s.d.begin)
 	}
@@ -93,12 +98,12 @@ func (t *tx) flush() {
 	}
 }
 
-// mark comes before every write: it sets the savepoint of an operation that shares the transaction.
+// mark comes before every write: it sets the savepoint of an operation that is to be undone alone.
 func (t *tx) mark() error {
 	if t.fault != nil || t.wrote {
 		return t.fault
 	}
-	if t.shared {
+	if t.careful {
 		if _, err := t.w.exec("SAVEPOINT op"); err != nil {
 			return t.note(err)
 		}
