@@ -34,6 +34,8 @@ type Part struct {
 	Hash string `json:"hash,omitempty"` // of what the last acknowledged call showed
 	// Sent counts attempts to create this message. Sent > 0 with no Ref: the fate of an attempt is unknown.
 	Sent int `json:"sent,omitempty"`
+	// Again is when it may be made once more while its fate is unknown; the zero time: at once.
+	Again time.Time `json:"again,omitzero"`
 }
 
 // Delivery is one row of the outbox, the only mouth. Text is Markdown; the parts are its messages on the platform.
@@ -89,6 +91,14 @@ type Deliveries interface {
 	Due(ctx context.Context, now time.Time, lease time.Duration, limit int) ([]Delivery, error)
 	// Next tells when a row will become due; the zero time: none waits.
 	Next(ctx context.Context) (time.Time, error)
+	// Hasten makes due what is owed to a platform and waits because an attempt failed (its Error says so): the platform
+	// answers again.
+	Hasten(ctx context.Context, platform string, now time.Time) error
+	// Aside is Save for a row that is owed and must not hold up its target any longer: from now on it stands in nobody's way,
+	// and nobody in its.
+	Aside(ctx context.Context, d Delivery) error
+	// Owing lists up to limit rows of a kind that are owed or being sent, in the order in which they become due.
+	Owing(ctx context.Context, kind DeliveryKind, limit int) ([]Delivery, error)
 	// Of lists the rows of one admission, oldest first.
 	Of(ctx context.Context, id AdmissionID) ([]Delivery, error)
 	// For lists the rows of a question.

@@ -71,6 +71,55 @@ var deliveryTests = []test{
 		}
 		k.equal(k.due(9), []string(nil)) // c has no owner's time, d waits for its own
 	}},
+	{"hastened", func(k kit) {
+		out := k.Outbox()
+		wait := func(id, chat string, edit func(*core.Delivery)) {
+			d := owed(id, chat)
+			d.NotBefore, d.Error = time.Now().Add(time.Minute), "no answer"
+			edit(&d)
+			if err := out.Put(k.Context(), d); err != nil {
+				k.Fatal(err)
+			}
+		}
+		wait("failed", "1", func(*core.Delivery) {})
+		wait("refused for a while", "2", func(d *core.Delivery) { d.Error = "" })
+		wait("elsewhere", "3", func(d *core.Delivery) { d.Route.Platform = "chat/work" })
+		wait("owned", "4", func(d *core.Delivery) { d.State, d.LiveUntil = core.DeliverySending, d.NotBefore })
+		k.equal(k.due(9), []string(nil))
+		if err := out.Hasten(k.Context(), "chat", time.Now()); err != nil {
+			k.Fatal(err)
+		}
+		k.equal(k.due(9), []string{"failed"})
+	}},
+	{"set aside", func(k kit) {
+		out := k.Outbox()
+		for _, id := range []string{"a", "b"} {
+			if err := out.Put(k.Context(), owed(id, "1")); err != nil {
+				k.Fatal(err)
+			}
+		}
+		k.equal(k.due(9), []string{"a"})
+		a := owed("a", "1")
+		a.NotBefore = time.Now().Add(time.Hour)
+		if err := out.Aside(k.Context(), a); err != nil {
+			k.Fatal(err)
+		}
+		k.equal(k.due(9), []string{"b"})
+		owing := must(out.Owing(k.Context(), core.DeliverNotice, 9))(k)
+		if len(owing) != 2 || owing[1].ID != "a" || owing[1].Route.Chat != "1" {
+			k.Fatalf("%+v", owing)
+		}
+		k.equal(len(must(out.Owing(k.Context(), core.DeliverFinal, 9))(k)), 0)
+		time.Sleep(time.Hour)
+		k.equal(k.due(9), []string{"b", "a"}) // b's owner had its time, and neither waits for the other
+		a.State = core.DeliveryDelivered
+		if err := out.Save(k.Context(), a); err != nil {
+			k.Fatal(err)
+		}
+		if err := out.Aside(k.Context(), a); !core.Is(err, core.Conflict) {
+			k.Fatal(err)
+		}
+	}},
 	{"round trip", func(k kit) {
 		d := owed("d", "1")
 		d.Conversation, d.Admission, d.Turn, d.Question = "c", "a", "t", "q"

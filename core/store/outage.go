@@ -1,0 +1,35 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"bellhop/core"
+)
+
+// Hasten implements core.Deliveries.
+func (o outbox) Hasten(ctx context.Context, platform string, now time.Time) error {
+	from := platform + "\x1f" // every target of the platform begins so, and with nothing that comes before a blank
+	return o.s.write(ctx, "hasten deliveries", unsynced, func(t *tx) error {
+		_, err := t.exec(`UPDATE deliveries SET not_before = ?, due = ? WHERE due IS NOT NULL AND target >= ? AND target < ?
+			AND state = 'owed' AND error <> '' AND due > ?`, ms(now), ms(now), from, platform+" ", ms(now))
+		return err
+	})
+}
+
+// Aside implements core.Deliveries. The row becomes a target of its own; where it goes is in its route.
+func (o outbox) Aside(ctx context.Context, d core.Delivery) error {
+	return o.s.write(ctx, "set a delivery aside", unsynced, func(t *tx) error {
+		if err := t.save(d); err != nil {
+			return err
+		}
+		_, err := t.exec(`UPDATE deliveries SET target = ? WHERE id = ?`, target(d.Route)+"\x1f"+string(d.ID), d.ID)
+		return err
+	})
+}
+
+// Owing implements core.Deliveries.
+func (o outbox) Owing(ctx context.Context, kind core.DeliveryKind, limit int) ([]core.Delivery, error) {
+	return all(o.s.read(ctx, "list what is owed"), scanDelivery, selectDeliveries+`
+		WHERE d.due IS NOT NULL AND d.state <> 'live' AND d.kind = ? ORDER BY d.due LIMIT ?`, kind, limit)
+}
