@@ -12,7 +12,7 @@ func (o outbox) Hasten(ctx context.Context, platform string, now time.Time) erro
 	from := platform + "\x1f" // every target of the platform begins so, and with nothing that comes before a blank
 	return o.s.write(ctx, "hasten deliveries", unsynced, func(t *tx) error {
 		_, err := t.exec(`UPDATE deliveries SET not_before = ?, due = ? WHERE due IS NOT NULL AND target >= ? AND target < ?
-			AND state = 'owed' AND error <> '' AND due > ?`, ms(now), ms(now), from, platform+" ", ms(now))
+			AND state NOT IN ('live', 'sending') AND error <> '' AND due > ?`, ms(now), ms(now), from, platform+" ", ms(now))
 		return err
 	})
 }
