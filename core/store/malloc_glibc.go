@@ -8,8 +8,13 @@ package store
 #include <malloc.h>
 #endif
 
+// SQLite's, which the driver brings; weak, because this package is also linked without it while it is compiled.
+extern int sqlite3_config(int, ...) __attribute__((weak));
+enum { config_memstatus = 9 }; // SQLITE_CONFIG_MEMSTATUS
+
 // SQLite allocates and frees much in each statement, and glibc would give the memory back to the kernel each time, at the
-// price of a system call and of the page faults after it. The pad is address space, not memory.
+// price of a system call and of the page faults after it. The pad is address space, not memory. Nobody reads SQLite's own
+// statistics of its memory, for which it takes a lock at each allocation; once it has started, the setting stays.
 static void keep_freed_memory(void) {
 #ifdef __GLIBC__
 	mallopt(M_ARENA_MAX, 2);
@@ -17,6 +22,8 @@ static void keep_freed_memory(void) {
 	mallopt(M_MMAP_THRESHOLD, 1 << 30);
 	mallopt(M_TOP_PAD, 64 << 20);
 #endif
+	if (sqlite3_config)
+		sqlite3_config(config_memstatus, 0);
 }
 */
 import "C"

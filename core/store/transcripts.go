@@ -43,7 +43,7 @@ func (r *messageRow) scan(from scanner) (core.Message, error) {
 // Load implements core.Transcripts.
 func (s *Store) Load(ctx context.Context, c core.ConversationID) ([]core.Message, error) {
 	return all(s.read(ctx, "load transcript"), newMessageRow().scan, selectMessages+`
-		WHERE m.session = (SELECT session FROM conversations WHERE id = ?) AND m.superseded = 0 ORDER BY m.id`, c)
+		WHERE m.conversation = ? AND m.session = (SELECT session FROM conversations WHERE id = ?) AND m.superseded = 0 ORDER BY m.id`, c, c)
 }
 
 // Page implements core.Transcripts.
@@ -52,7 +52,8 @@ func (s *Store) Page(ctx context.Context, c core.ConversationID, before int64, l
 		before = 1<<63 - 1
 	}
 	return all(s.read(ctx, "page transcript"), newMessageRow().scan,
-		selectMessages+` WHERE m.conversation = ? AND m.id < ? ORDER BY m.id DESC LIMIT ?`, c, before, limit)
+		selectMessages+` WHERE m.id IN (SELECT id FROM messages WHERE conversation = ? AND id < ? ORDER BY id DESC LIMIT ?) ORDER BY m.id DESC`,
+		c, before, limit)
 }
 
 // A retried turn and its retries are one piece of work: what was said and called for one of them is evidence for all
