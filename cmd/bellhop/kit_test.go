@@ -18,10 +18,15 @@ import (
 
 	"bellhop/adapters/telegram/telegramtest"
 	"bellhop/core/provider/providertest"
+	"bellhop/core/tool/shell"
 )
 
-// TestMain lets the test binary be the gateway: tests start it again as a child, kill it and start it once more.
+// TestMain lets the test binary be the gateway: tests start it again as a child, kill it and start it once more. That one
+// starts it as the supervisor of its commands.
 func TestMain(m *testing.M) {
+	if code, is := shell.Supervise(os.Args); is {
+		os.Exit(code)
+	}
 	if os.Getenv("BELLHOP_BE_MAIN") == "1" {
 		os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}

@@ -12,6 +12,7 @@ import (
 
 	"bellhop/config"
 	"bellhop/core"
+	"bellhop/core/tool/shell"
 )
 
 // version is set by the linker; the module's own version stands in for it.
@@ -24,13 +25,12 @@ const (
 	exitConfig = 78
 )
 
-// heapGrowth is by how many percent the heap grows between two collections, unless GOGC says otherwise. Against Go's 100 it
-// takes 3 % more CPU under a flood of short turns, and 200 live answers need 76 MiB instead of 85.
-const heapGrowth = 75
-
 func main() {
+	if code, is := shell.Supervise(os.Args); is {
+		os.Exit(code)
+	}
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(heapGrowth)
+		pace()
 	}
 	os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }

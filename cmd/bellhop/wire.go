@@ -88,7 +88,7 @@ func newTools(c config.Config) (tools []tool.Tool, open []string) {
 	for _, name := range c.Agent.Tools {
 		switch name {
 		case "shell":
-			tools = append(tools, shell.New(shell.Options{Secret: secretPlaces(c)}))
+			tools = append(tools, shell.New(shell.Options{Supervised: true, Secret: secretPlaces(c)}))
 			if c.Agent.ShellForAll {
 				open = append(open, "shell")
 			}

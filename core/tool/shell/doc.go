@@ -29,12 +29,22 @@
 // against accidents; it is not a sandbox.
 //
 // The runner (process.go) gives the command its own session and process group, an environment built from a list of
-// allowed names, and an empty standard input. When the command, its time or its context ends, the group is killed, and
-// then whatever of it left the group, found by its session and by a mark in its environment: nothing of a call outlives
-// the call, unless it took pains to do so: a process that begins a session and drops its environment (setsid env -i …)
-// has neither, and once its parent is gone nothing of the system's tells it from other processes of the user. Only a
-// control group or a process namespace of its own would hold it, which the user of a gateway seldom may make; run the
-// gateway in one (a service, a container) to have all of them end with it. No such line runs without a person.
+// allowed names, and an empty standard input. When the command, its time, its context or the gateway itself ends, nothing
+// of the call is left. Two nets:
+//
+//	gateway -- leash --> supervisor --> command --> descendants
+//	                      (subreaper)
+//
+// The supervisor (process_supervisor_linux.go) is this program once more, for one call. A process that loses its parent
+// becomes its child, so that all the command ever started stay its descendants, whatever session, group or environment
+// they made for themselves (setsid env -i …); they are killed until there are none. The leash is a pipe: that it closes
+// tells the supervisor to end the command, also when the gateway was killed. Beside that, and alone where there is no
+// supervisor, the group is killed, and what left it is looked for by its session and by a mark in its environment.
+//
+// What is left to escape is a line that kills its supervisor and drops its mark too, or runs as another user; no such
+// line runs without a person. Run the gateway in a service or a container, so that all of them end with it.
+//
+// Git looks for a repository in the workspace and below, not in the folders around it (GIT_CEILING_DIRECTORIES).
 //
 // It does not ask anybody, does not retry, and does not restrict what an approved command can do.
 package shell

@@ -17,18 +17,20 @@ const marker = "BELLHOP_CALL"
 
 const (
 	polite = 200 * time.Millisecond // between the wish to end and the kill
+	mercy  = 200 * time.Millisecond // for a supervisor to kill all, after that
 	pipes  = 500 * time.Millisecond // for output to arrive after the last process of the group is gone
 	glance = 2 * time.Second        // between two looks at the output for people
 )
 
 // process is a command line about to run.
 type process struct {
-	line     string
-	dir      string
-	env      []string
-	out      *tool.Spool
-	limit    time.Duration
-	progress func(string)
+	line       string
+	dir        string
+	env        []string
+	out        *tool.Spool
+	limit      time.Duration
+	progress   func(string)
+	supervised bool
 }
 
 // end is how a command ended.
@@ -62,15 +64,17 @@ func run(ctx context.Context, p process) (end, error) {
 	cmd.Stdout, cmd.Stderr = p.out, p.out // the same value, so one pipe and one order
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	cmd.WaitDelay = pipes
-	if err := cmd.Start(); err != nil {
+	leash, err := p.start(cmd)
+	if err != nil {
 		return end{}, fmt.Errorf("could not start: %w", err)
 	}
-	g := group{pid: cmd.Process.Pid, id: p.env}
+	defer leash.Close()
+	g := group{pid: cmd.Process.Pid, id: p.env, leash: leash}
 	gone, reap := await(cmd)
 	why := p.watch(ctx, g, gone)
 	g.clear() // before the leader is reaped, so that its number is nobody else's
 	g.sweep() // and before its pipe is waited for, which strays may hold
-	err := reap()
+	err = reap()
 	e := end{code: code(cmd.ProcessState), why: why, took: time.Since(begun)}
 	if ctx.Err() != nil {
 		return e, fmt.Errorf("killed: %w", context.Cause(ctx))
@@ -80,6 +84,23 @@ func run(ctx context.Context, p process) (end, error) {
 		return e, fmt.Errorf("its output could not be read: %w", err)
 	}
 	return e, nil
+}
+
+// start starts the command, below a supervisor when there is to be one; the leash is that one's, nil without.
+func (p process) start(cmd *exec.Cmd) (leash *os.File, err error) {
+	if !p.supervised {
+		return nil, cmd.Start()
+	}
+	leash, theirs, err := supervise(cmd)
+	if err == nil {
+		err = cmd.Start()
+	}
+	_ = theirs.Close() // it has its own now
+	if err != nil {
+		_ = leash.Close() // nobody holds the other end
+		return nil, err
+	}
+	return leash, nil
 }
 
 // watch waits until the leader has exited, and makes it exit when its time or ctx ends. It says why it had to.
@@ -113,12 +134,19 @@ type group struct {
 	pid   int      // of the leader; also the number of its session and group
 	id    []string // environment, which carries the marker
 	since uint64   // start of the leader, where the system tells
+	leash *os.File // of the leader, when that is a supervisor
 }
 
 // end asks the group to end, and kills it when it has not after a moment.
 func (g group) end(gone <-chan struct{}) {
-	_ = syscall.Kill(-g.pid, syscall.SIGTERM) // gone already: fine
-	t := time.NewTimer(polite)
+	wait := polite
+	if g.leash != nil {
+		_ = g.leash.Close() // a pipe that nothing was written to
+		wait += mercy
+	} else {
+		_ = syscall.Kill(-g.pid, syscall.SIGTERM) // gone already: fine
+	}
+	t := time.NewTimer(wait)
 	defer t.Stop()
 	select {
 	case <-gone:

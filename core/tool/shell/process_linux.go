@@ -34,7 +34,7 @@ func await(cmd *exec.Cmd) (gone <-chan struct{}, reap func() error) {
 // sweep kills what left the group: processes of its session, and those that inherited its marker. The leader, which is
 // not reaped yet, tells since when there can be any.
 func (g group) sweep() {
-	_, g.since, _ = stat(filepath.Join("/proc", strconv.Itoa(g.pid)))
+	g.since = stat(filepath.Join("/proc", strconv.Itoa(g.pid))).started
 	mark := ""
 	if i := slices.IndexFunc(g.id, func(v string) bool { return strings.HasPrefix(v, marker+"=") }); i >= 0 {
 		mark = g.id[i]
@@ -71,29 +71,38 @@ func (g group) killStrays(mark string) (again bool) {
 	return again
 }
 
-// stat reads the session of a process that is no zombie, and when it was started, in ticks.
-func stat(dir string) (session int, started uint64, alive bool) {
+// status is what the process table tells of a process; the zero value, of one that is gone.
+type status struct {
+	parent, session int
+	started         uint64 // in ticks
+	alive           bool   // and no zombie
+}
+
+// stat reads the status of the process in dir.
+func stat(dir string) (s status) {
 	b, err := os.ReadFile(filepath.Join(dir, "stat"))
 	if err != nil {
-		return 0, 0, false
+		return s
 	}
 	f := bytes.Fields(b[bytes.LastIndexByte(b, ')')+1:]) // from the third field of proc(5) on: state, ppid, pgrp, session …
 	if len(f) < 20 {
-		return 0, 0, false
+		return s
 	}
-	session, _ = strconv.Atoi(string(f[3])) // the kernel writes numbers
-	started, _ = strconv.ParseUint(string(f[19]), 10, 64)
-	return session, started, string(f[0]) != "Z"
+	s.parent, _ = strconv.Atoi(string(f[1])) // the kernel writes numbers
+	s.session, _ = strconv.Atoi(string(f[3]))
+	s.started, _ = strconv.ParseUint(string(f[19]), 10, 64)
+	s.alive = string(f[0]) != "Z"
+	return s
 }
 
 // owns reports whether the process in dir belongs to the command. unsure: it is just beginning a program, and for that
 // moment has no environment.
 func (g group) owns(dir, mark string) (ours, unsure bool) {
-	session, started, alive := stat(dir)
-	if !alive || started < g.since || mark == "" {
+	st := stat(dir)
+	if !st.alive || st.started < g.since || mark == "" {
 		return false, false
 	}
-	if session == g.pid {
+	if st.session == g.pid {
 		return true, false
 	}
 	env, err := os.ReadFile(filepath.Join(dir, "environ"))

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -21,6 +22,7 @@ type Options struct {
 	MaxOutput  int           // bytes of output the model sees, 32 KiB
 	MaxSpill   int64         // bytes of output kept in the spill file, 16 MiB
 	Env        []string      // names of environment variables to pass on beside the built-in list
+	Supervised bool          // the program's main function calls Supervise, so that it can be started as a supervisor
 	Secret     []string      // absolute paths that must not be named, but for workspace and spill in them: data folder, keys
 }
 
@@ -112,7 +114,7 @@ func (s *shell) Call(ctx context.Context, env tool.Env, raw json.RawMessage) (to
 	}
 	out := tool.NewSpool(tool.SpillPath(env), s.o.MaxOutput, s.o.MaxSpill)
 	end, err := run(ctx, process{line: a.Command, dir: env.Workspace, env: s.environ(env), out: out, limit: limit,
-		progress: env.Progress})
+		progress: env.Progress, supervised: s.o.Supervised})
 	kept := out.Close()
 	if err != nil {
 		return tool.Result{Text: kept.Text}, err
@@ -132,12 +134,13 @@ func (s *shell) Call(ctx context.Context, env tool.Env, raw json.RawMessage) (to
 var passed = []string{"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "LC_MESSAGES", "TZ",
 	"TMPDIR", "GOPATH", "GOCACHE", "GOMODCACHE", "GOROOT", "JAVA_HOME", "NVM_DIR", "SSL_CERT_FILE", "SSL_CERT_DIR"}
 
-// environ builds the environment of a command. Git reads no repository that pretends to be one, and runs no program that
-// a repository's configuration names while it only looks.
+// environ builds the environment of a command. Git reads no repository around the workspace and none that pretends to be
+// one, and runs no program that a repository's configuration names while it only looks.
 func (s *shell) environ(env tool.Env) []string {
 	out := []string{"TERM=dumb", "PAGER=cat", "GIT_PAGER=cat", "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0",
 		"GIT_CONFIG_COUNT=2", "GIT_CONFIG_KEY_0=core.fsmonitor", "GIT_CONFIG_VALUE_0=false",
 		"GIT_CONFIG_KEY_1=safe.bareRepository", "GIT_CONFIG_VALUE_1=explicit",
+		"GIT_CEILING_DIRECTORIES=" + filepath.Dir(follow(env.Workspace)),
 		"DEBIAN_FRONTEND=noninteractive", "PWD=" + env.Workspace, marker + "=" + env.CallID}
 	for _, list := range [][]string{passed, s.o.Env} {
 		for _, name := range list {

@@ -3,15 +3,11 @@ package shell
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 
 	"go.uber.org/goleak"
 
@@ -19,7 +15,12 @@ import (
 	"bellhop/core/tool"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if code, is := Supervise(os.Args); is {
+		os.Exit(code)
+	}
+	goleak.VerifyTestMain(m)
+}
 
 func testEnv(t *testing.T) tool.Env {
 	t.Helper()
@@ -82,84 +83,42 @@ func TestRunsInTheWorkspaceWithAScrubbedEnvironment(t *testing.T) {
 	}
 }
 
-// alive reports whether the process whose id a command wrote to a file still runs.
-func alive(t *testing.T, file string) bool {
-	t.Helper()
-	b, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	pid, err := strconv.Atoi(strings.TrimSpace(string(b)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	return err == nil && !strings.Contains(string(stat), ") Z ") && syscall.Kill(pid, 0) == nil
-}
-
-func TestNothingIsLeftBehind(t *testing.T) {
-	for name, line := range map[string]string{
-		"background":       `sleep 600 & echo $! > pid; echo started`,
-		"holds the pipe":   `(sleep 600 & echo $! > pid) ; echo started`,
-		"own session":      `setsid sh -c 'echo $$ > pid; exec sleep 600' & while ! test -s pid; do :; done`,
-		"double fork":      `(setsid sh -c 'echo $$ > pid; exec sleep 600' >/dev/null 2>&1 &) ; while ! test -s pid; do :; done`,
-		"ignores the term": `sh -c 'trap "" TERM HUP; echo $$ > pid; while :; do sleep 1; done' & while ! test -s pid; do :; done`,
-	} {
-		t.Run(name, func(t *testing.T) {
-			env := testEnv(t)
-			begun := time.Now()
-			if _, err := call(t, Options{}, t.Context(), env, line, 0); err != nil {
-				t.Fatal(err)
-			}
-			if took := time.Since(begun); took > 5*time.Second {
-				t.Errorf("took %s", took)
-			}
-			if alive(t, filepath.Join(env.Workspace, "pid")) {
-				t.Error("a process lives on")
-			}
-		})
-	}
-}
-
-func TestTimeout(t *testing.T) {
+// A workspace inside a bigger repository is no window into it; a repository of its own works.
+func TestGitStopsAtTheWorkspace(t *testing.T) {
+	outer := t.TempDir()
 	env := testEnv(t)
-	begun := time.Now()
-	res, err := call(t, Options{}, t.Context(), env, `echo $$ > pid; echo before; trap "" TERM; sleep 600; sleep 600`, 1)
-	if err != nil {
+	env.Workspace = filepath.Join(outer, "work space")
+	if err := os.MkdirAll(filepath.Join(env.Workspace, "sub"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if !res.Failed || !strings.Contains(res.Text, "before\n[killed: it took more than 1s") {
-		t.Errorf("got %q", res.Text)
+	const commit = `git -c user.name=x -c user.email=x@example.org commit -q --allow-empty -m `
+	setup := exec.Command("sh", "-c", "git init -q && "+commit+"outside && mkdir -p .git/deep/er")
+	setup.Dir = outer
+	if out, err := setup.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
 	}
-	if took := time.Since(begun); took > 4*time.Second || alive(t, filepath.Join(env.Workspace, "pid")) {
-		t.Errorf("took %s", took)
-	}
-}
-
-func TestInterruptKillsTheGroup(t *testing.T) {
-	env := testEnv(t)
-	ctx, cancel := context.WithCancelCause(t.Context())
-	defer cancel(nil)
-	begun := make(chan time.Time, 1)
-	go func() {
-		for ctx.Err() == nil {
-			if b, err := os.ReadFile(filepath.Join(env.Workspace, "pid")); err == nil && len(b) > 1 {
-				begun <- time.Now()
-				cancel(&core.Interrupt{Reason: core.ReasonStopped})
-			}
+	says := func(line, want string) {
+		t.Helper()
+		res, err := call(t, Options{}, t.Context(), env, line, 0)
+		if err != nil || !strings.Contains(res.Text, want) || strings.Contains(res.Text, "outside") {
+			t.Errorf("%s: %q %v, want %q", line, res.Text, err, want)
 		}
-	}()
-	res, err := call(t, Options{}, ctx, env, `echo partial; sh -c 'echo $$ > pid; exec sleep 600'`, 0)
-	var stop *core.Interrupt
-	if !errors.As(err, &stop) {
-		t.Fatalf("error %v, result %q", err, res.Text)
 	}
-	if took := time.Since(<-begun); took > time.Second {
-		t.Errorf("ended %s after the interrupt", took)
+	for _, line := range []string{"git log", "git show", "git status", "cd sub && git log", "git rev-parse --show-toplevel"} {
+		says(line, "not a git repository")
 	}
-	if !strings.Contains(res.Text, "partial") || alive(t, filepath.Join(env.Workspace, "pid")) {
-		t.Errorf("result %q", res.Text)
+	says("git init -q && "+commit+"inside && git log --oneline", "inside")
+	says("cd sub && git log --oneline", "inside")
+
+	link := filepath.Join(t.TempDir(), "link") // the ceiling is the folder, by whatever name
+	if err := os.Symlink(env.Workspace, link); err != nil {
+		t.Fatal(err)
 	}
+	if err := os.RemoveAll(filepath.Join(env.Workspace, ".git")); err != nil {
+		t.Fatal(err)
+	}
+	env.Workspace = link
+	says("git log", "not a git repository")
 }
 
 func TestLargeOutputIsSpilled(t *testing.T) {
@@ -208,10 +167,14 @@ func TestArguments(t *testing.T) {
 }
 
 func BenchmarkCall(b *testing.B) {
-	sh, env := New(Options{}), tool.Env{CallID: "call_b", Workspace: b.TempDir(), Spill: b.TempDir()}
-	for b.Loop() {
-		if _, err := sh.Call(b.Context(), env, json.RawMessage(`{"command":"true"}`)); err != nil {
-			b.Fatal(err)
-		}
+	for name, o := range map[string]Options{"plain": {}, "supervised": {Supervised: true}} {
+		b.Run(name, func(b *testing.B) {
+			sh, env := New(o), tool.Env{CallID: "call_b", Workspace: b.TempDir(), Spill: b.TempDir()}
+			for b.Loop() {
+				if _, err := sh.Call(b.Context(), env, json.RawMessage(`{"command":"true"}`)); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }
