@@ -33,10 +33,19 @@ type Arrival struct {
 	Receipt  adapters.Receipt
 	asked    time.Time // when its commit was asked for
 
+	place int  // in the batch
+	first bool // nothing of its piece comes from the same chat before it
 	heard *recent
-	// after runs once the batch is durable, in batch order. It is not run for a duplicate.
+	// after runs once the piece is durable. It is not run for a duplicate.
 	after func(ctx context.Context, a *Arrival, adm core.Admitted)
-	acts  bool // a command or a press: what follows in the batch must not be there yet when it runs
+
+	acts  bool // a command or a press: what follows in its chat must not be there yet when it runs
+	alone bool // so must nothing else that follows
+	halts bool // it stops what runs, and does nothing else
+	ours  bool // nobody in this process took care of it before
+	again bool // the process before this one may have carried it out
+	do    func(ctx context.Context, a *Arrival) *said
+	said  *said // what came of do; nil: it is still to be done
 }
 
 // person is who did it: the platform without its account, and the platform's id.
@@ -75,6 +84,11 @@ func (a *Arrival) request() core.RequestID {
 	return core.RequestID(a.In.ID)
 }
 
+// name tells the arrival from all others.
+func (a *Arrival) name() string {
+	return a.source() + " " + string(a.By.ID) + " " + string(a.request())
+}
+
 // route is where answers go. In a group they answer the message, so that everybody sees which one.
 func (a *Arrival) route() core.Route {
 	t := a.In.Target
@@ -107,12 +121,12 @@ func (a *Arrival) submission() core.Submission {
 	return s
 }
 
-// command makes the arrival a row born terminal whose work is done after the commit, once.
-func (a *Arrival) command(after func(ctx context.Context, a *Arrival, adm core.Admitted)) Verdict {
+// command makes the arrival a row born terminal. do carries it out, once; after tells what came of it.
+func (a *Arrival) command(do func(ctx context.Context, a *Arrival) *said, after func(ctx context.Context, a *Arrival, adm core.Admitted)) Verdict {
 	s := a.submission()
 	s.Album, s.Part = "", false
 	a.Entry = &core.Entry{By: a.By, Submission: s, Terminal: &core.Outcome{Result: core.Completed, Reason: core.ReasonCommand}}
-	a.after, a.acts = after, true
+	a.do, a.after, a.acts = do, after, true
 	return Done
 }
 

@@ -53,6 +53,7 @@ type Store interface {
 	Rekey(ctx context.Context, from, to core.Key, chat string) error
 	Admission(ctx context.Context, id core.AdmissionID) (core.Admission, error)
 	Cursor(ctx context.Context, name string) (string, error)
+	Outbox() core.Deliveries
 }
 
 // Metrics hears what happens; its methods may be called concurrently and must not block.
@@ -81,7 +82,7 @@ type Config struct {
 	Log      *slog.Logger
 }
 
-// Gateway lets people in. Safe for concurrent use. It starts no goroutines; its memory is a few bounded tables of who was
+// Gateway lets people in. Safe for concurrent use. It leaves no goroutine behind; its memory is a few bounded tables of who was
 // heard lately.
 type Gateway struct {
 	cfg     Config
@@ -90,6 +91,8 @@ type Gateway struct {
 	guards  []step
 	refused *recent // people whose refusal was logged
 	full    *recent // conversations that were told that their queue is full
+	ran     *recent // commands and presses that this process takes care of
+	began   time.Time
 	bots    *buckets
 	rates   *buckets
 }
@@ -103,7 +106,7 @@ type step struct {
 // New makes a Gateway.
 func New(cfg Config) *Gateway {
 	g := &Gateway{cfg: cfg, log: cfg.Log, metrics: cfg.Metrics, refused: newRecent(), full: newRecent(),
-		bots: newBuckets(), rates: newBuckets()}
+		ran: newRecent(), began: time.Now(), bots: newBuckets(), rates: newBuckets()}
 	if g.log == nil {
 		g.log = slog.New(slog.DiscardHandler)
 	}

@@ -419,7 +419,7 @@ func BenchmarkGuards(b *testing.B) {
 	box := w.in.(*inbox)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, _, err := box.guarded(b.Context(), []adapters.Inbound{in}); err != nil {
+		if _, _, err := box.guarded(b.Context(), []adapters.Inbound{in}, []int{0}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -23,7 +23,8 @@ func (g *Gateway) guardAllowed(ctx context.Context, a *Arrival) (Verdict, error)
 	by.Name, by.Lang = nameOf(a.In.From), a.In.From.Lang
 	a.By = by
 	if code := claimed(a.In); code != "" && g.cfg.Access.Claims(id, code) {
-		return a.command(g.claim), nil
+		a.alone = true
+		return a.command(nil, g.claim), nil
 	}
 	if allowed {
 		if by.Admin && !a.In.Group && a.In.Kind == adapters.KindMessage {

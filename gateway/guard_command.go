@@ -36,7 +36,9 @@ func (g *Gateway) guardCommand(_ context.Context, a *Arrival) (Verdict, error) {
 		a.In.Text, a.Busy = s.Text, busy
 		return Pass, nil
 	}
-	return a.command(g.run), nil
+	row, _ := g.cfg.Commands.Find(a.In.Command)
+	a.alone, a.halts = row.Admin, row.Halts && a.In.Args == ""
+	return a.command(g.run, g.tell), nil
 }
 
 // slash reads "/name rest". A path (/etc/hosts) is no command.
@@ -62,7 +64,7 @@ func isNameRune(r rune) bool {
 
 // call is what a command is told about the arrival.
 func (g *Gateway) call(ctx context.Context, a *Arrival) (command.Call, error) {
-	c := command.Call{By: a.By, Key: a.Key, Name: a.In.Command, Args: a.In.Args, Route: a.route(), Group: a.In.Group, Submission: a.submission()}
+	c := command.Call{By: a.By, Key: a.Key, Name: a.In.Command, Args: a.In.Args, Route: a.route(), Group: a.In.Group, Submission: a.submission(), Again: a.again}
 	conv, err := g.cfg.Store.Lookup(ctx, a.Key)
 	if err != nil && !core.Is(err, core.NotFound) {
 		return c, err
@@ -71,16 +73,25 @@ func (g *Gateway) call(ctx context.Context, a *Arrival) (command.Call, error) {
 	return c, nil
 }
 
-// run runs a command once its row is durable, and answers.
-func (g *Gateway) run(ctx context.Context, a *Arrival, adm core.Admitted) {
+// run runs a command.
+func (g *Gateway) run(ctx context.Context, a *Arrival) *said {
+	c, err := g.call(ctx, a)
+	if err != nil {
+		return &said{err: err}
+	}
+	answer, err := g.safely(ctx, c)
+	return &said{answer: answer, err: err}
+}
+
+// tell answers a command, which is run now unless it was before.
+func (g *Gateway) tell(ctx context.Context, a *Arrival, adm core.Admitted) {
 	ctx, cancel := context.WithTimeout(ctx, commandTime)
 	defer cancel()
-	c, err := g.call(ctx, a)
-	var answer command.Answer
-	if err == nil {
-		answer, err = g.safely(ctx, c)
+	if a.said == nil {
+		a.said = a.do(ctx, a)
 	}
-	if err != nil {
+	answer := a.said.answer
+	if err := a.said.err; err != nil {
 		g.fault(ctx, a, "command "+a.In.Command, err)
 		return
 	}

@@ -16,24 +16,35 @@ func (g *Gateway) guardPress(_ context.Context, a *Arrival) (Verdict, error) {
 	switch a.In.Kind {
 	case adapters.KindPress:
 		a.In.Text = a.In.Data
-		return a.command(g.press), nil
+		a.halts = command.Halts(a.In.Data)
+		return a.command(g.press, g.toast), nil
 	case adapters.KindStop:
 		a.In.Command, a.In.Args, a.In.Text = "stop", "", "/stop"
-		return a.command(g.run), nil
+		a.halts = true
+		return a.command(g.run, g.tell), nil
 	}
 	return Pass, nil
 }
 
-// press does what a button stands for; the toast goes back with the acknowledgement.
-func (g *Gateway) press(ctx context.Context, a *Arrival, adm core.Admitted) {
+// press does what a button stands for.
+func (g *Gateway) press(ctx context.Context, a *Arrival) *said {
+	c, err := g.call(ctx, a)
+	if err != nil {
+		return &said{err: err}
+	}
+	toast, err := g.cfg.Commands.Press(ctx, c, a.In.Data)
+	return &said{toast: toast, err: err}
+}
+
+// toast answers a press, which is obeyed now unless it was before; the toast goes back with the acknowledgement.
+func (g *Gateway) toast(ctx context.Context, a *Arrival, adm core.Admitted) {
 	ctx, cancel := context.WithTimeout(ctx, commandTime)
 	defer cancel()
-	call, err := g.call(ctx, a)
-	toast := ""
-	if err == nil {
-		toast, err = g.cfg.Commands.Press(ctx, call, a.In.Data)
+	if a.said == nil {
+		a.said = a.do(ctx, a)
 	}
-	if err != nil {
+	toast := a.said.toast
+	if err := a.said.err; err != nil {
 		g.log.Info("a button could not be obeyed", "platform", a.Platform, "person", a.By.ID, "admission", adm.Admission.ID, "err", err)
 		a.Receipt.Answer = command.WordsFor(err, "").What
 		return

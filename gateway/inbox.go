@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"bellhop/adapters"
@@ -17,36 +18,51 @@ type inbox struct {
 	heard *recent // albums and long pastes whose beginning addressed the bot, or was a command
 }
 
-// Receive takes a batch through the guards and makes it durable in one commit, together with the cursor. Then commands
-// run and presses are resolved, in batch order, and conversations with new rows are woken. It never waits for a turn.
+// Receive takes a batch through the guards and makes it durable, in one commit if it can. Then commands run and presses
+// are resolved, and conversations with new rows are woken. It never waits for a turn.
 //
-// A command or a press cuts the batch: it is about what came before it, so what follows is admitted after it has run. The
-// cursor moves with the last piece only, so a crash in between brings the batch again, and what is stored is then a
-// duplicate.
+// A command or a press is about what came before it, so what follows it in its chat is admitted once it has run: the batch
+// is taken in pieces. The cursor moves with the last piece, and after what acted in it. A crash in between brings the batch
+// again, and what is stored is then a duplicate.
 func (b *inbox) Receive(ctx context.Context, batch adapters.Batch) ([]adapters.Receipt, error) {
 	start := time.Now()
-	receipts := make([]adapters.Receipt, 0, len(batch.Inbound))
+	receipts := make([]adapters.Receipt, len(batch.Inbound))
 	b.addressed(batch.Inbound)
-	rest := batch.Inbound
+	var cur *core.Cursor
+	if batch.Cursor != "" {
+		cur = &core.Cursor{Name: b.name, Value: batch.Cursor}
+	}
+	rest := make([]int, len(batch.Inbound))
+	for i := range rest {
+		rest[i] = i
+	}
 	for {
-		piece, left, err := b.guarded(ctx, rest)
+		piece, left, err := b.guarded(ctx, batch.Inbound, rest)
 		if err != nil {
 			return nil, err
 		}
-		var cur *core.Cursor
-		if len(left) == 0 && batch.Cursor != "" {
-			cur = &core.Cursor{Name: b.name, Value: batch.Cursor}
+		with := cur
+		if len(left) > 0 || acts(piece) {
+			with = nil
 		}
-		if err := b.admit(ctx, piece, cur, start); err != nil {
+		if err := b.admit(ctx, piece, with, start); err != nil {
 			return nil, err
 		}
 		for i := range piece {
-			receipts = append(receipts, piece[i].Receipt)
+			receipts[piece[i].place] = piece[i].Receipt
 		}
-		if rest = left; len(rest) == 0 {
-			return receipts, nil
+		if rest = left; len(rest) > 0 {
+			continue
 		}
+		if cur != nil && with == nil {
+			_, err = b.g.cfg.Desk.Admit(ctx, nil, cur)
+		}
+		return receipts, err
 	}
+}
+
+func acts(piece []Arrival) bool {
+	return slices.ContainsFunc(piece, func(a Arrival) bool { return a.acts })
 }
 
 // Cursor returns the adapter's stored place.
@@ -60,21 +76,35 @@ func (b *inbox) Health(err error) {
 	}
 }
 
-// guarded takes inputs through the guards, up to one after which the batch must be cut.
-func (b *inbox) guarded(ctx context.Context, in []adapters.Inbound) (piece []Arrival, left []adapters.Inbound, err error) {
-	piece = make([]Arrival, len(in))
-	for i := range in {
-		a := &piece[i]
-		*a = Arrival{In: in[i], Platform: b.name, Opts: b.opts, heard: b.heard}
-		a.Key = keyOf(b.name, in[i], b.opts.Shared)
+// guarded takes the inputs that rest names through the guards. left are those for the next piece: what comes from a chat
+// in which something acts, and everything after what may change who is let in.
+func (b *inbox) guarded(ctx context.Context, in []adapters.Inbound, rest []int) (piece []Arrival, left []int, err error) {
+	piece = make([]Arrival, 0, len(rest))
+	var chats map[string]bool // what the piece has of a chat; true: something that acts
+	if len(rest) > 1 {
+		chats = make(map[string]bool, len(rest))
+	}
+	for n, i := range rest {
+		piece = append(piece, Arrival{In: in[i], Platform: b.name, Opts: b.opts, place: i, heard: b.heard})
+		a := &piece[len(piece)-1]
+		chat := a.source()
+		acted, known := chats[chat]
+		if acted {
+			piece, left = piece[:len(piece)-1], append(left, i)
+			continue
+		}
+		a.Key, a.first = keyOf(b.name, in[i], b.opts.Shared), !known
 		if err := b.g.judge(ctx, a); err != nil {
 			return nil, nil, err
 		}
-		if a.acts {
-			return piece[:i+1], in[i+1:], nil
+		if chats != nil && a.Entry != nil {
+			chats[chat] = a.acts
+		}
+		if a.alone {
+			return piece, append(left, rest[n+1:]...), nil
 		}
 	}
-	return piece, nil, nil
+	return piece, left, nil
 }
 
 // judge takes one arrival down the list of guards.
@@ -96,8 +126,9 @@ func (g *Gateway) judge(ctx context.Context, a *Arrival) error {
 	return nil
 }
 
-// admit makes a piece durable and does what follows.
+// admit makes a piece durable and does what follows. Stops do not wait for the commit.
 func (b *inbox) admit(ctx context.Context, piece []Arrival, cur *core.Cursor, start time.Time) error {
+	b.g.hurry(ctx, piece)
 	entries := make([]core.Entry, 0, len(piece))
 	asked := time.Now()
 	for i := range piece {
@@ -110,42 +141,12 @@ func (b *inbox) admit(ctx context.Context, piece []Arrival, cur *core.Cursor, st
 	if len(entries) > 0 || cur != nil {
 		var err error
 		if admitted, err = b.g.cfg.Desk.Admit(ctx, entries, cur); err != nil {
+			b.g.forget(piece)
 			return err
 		}
 		b.g.metrics.Acked(b.name, time.Since(start))
 	}
 	crash.Point(crash.AfterAck)
-	n := 0
-	for i := range piece {
-		a := &piece[i]
-		var adm core.Admitted
-		if a.Entry != nil {
-			adm = admitted[n]
-			n++
-		}
-		b.g.settle(ctx, a, adm)
-	}
+	b.g.follow(ctx, piece, admitted)
 	return nil
-}
-
-// settle does what follows the commit for one arrival, and fills its receipt.
-func (g *Gateway) settle(ctx context.Context, a *Arrival, adm core.Admitted) {
-	if a.Entry == nil { // nothing was stored; a guard may have something to do all the same
-		if a.after != nil {
-			a.after(ctx, a, adm)
-		}
-		return
-	}
-	a.Receipt.ID = string(adm.Admission.ID)
-	a.Receipt.Duplicate = adm.Err == nil && !adm.Fresh && !adm.Merged && !adm.Amended
-	if adm.Err != nil {
-		g.refuse(ctx, a, adm.Err)
-		return
-	}
-	if a.after != nil && !a.Receipt.Duplicate {
-		a.after(ctx, a, adm)
-	}
-	if a.Entry.Terminal == nil && !a.Receipt.Duplicate {
-		g.cfg.Desk.Woken([]core.Admitted{adm})
-	}
 }

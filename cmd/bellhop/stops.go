@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"bellhop/core"
@@ -24,7 +23,7 @@ func (s timedStops) Run(ctx context.Context, c command.Call) (command.Answer, er
 }
 
 func (s timedStops) Press(ctx context.Context, c command.Call, data string) (string, error) {
-	if strings.HasPrefix(data, "stop:") {
+	if command.Halts(data) {
 		defer s.metrics.stopped(time.Now())
 	}
 	return s.Table.Press(ctx, c, data)

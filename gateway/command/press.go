@@ -25,6 +25,9 @@ func (t *Table) Press(ctx context.Context, c Call, data string) (string, error) 
 	return "", core.Errorf("press", core.Invalid, "a button without a meaning")
 }
 
+// Halts reports whether a button stops a turn: then it may be obeyed before its press is stored.
+func Halts(data string) bool { return strings.HasPrefix(data, "stop:") }
+
 // pressStop stops one turn, never a later one.
 func (t *Table) pressStop(ctx context.Context, c Call, id core.AdmissionID) (string, error) {
 	a, err := t.deps.Store.Admission(ctx, id)

@@ -142,6 +142,8 @@ func (t *Table) onRow(ctx context.Context, c Call, n string, fn func(core.Admiss
 	}
 	i, err := strconv.Atoi(n)
 	switch {
+	case c.Again: // the numbers may have moved
+		return say("I was restarted just then, and do not know whether that was done. Look at `/queue`.")
 	case len(rows) == 0:
 		return say("Nothing is waiting.")
 	case err != nil || i < 1 || i > len(rows):

@@ -19,6 +19,7 @@ type Call struct {
 	Group        bool
 	Rich         bool // the door shows more than text
 	Submission   core.Submission
+	Again        bool // a process that died may have run it already
 }
 
 // Answer is what a command says. Submit, when set, becomes a turn.
@@ -39,6 +40,7 @@ type Command struct {
 	Admin  bool   // admins only
 	Inline bool   // runs while a turn runs
 	Rebind bool   // points the key to another conversation: what follows must be admitted after it has run
+	Halts  bool   // without arguments it stops what runs and does nothing else, so that it may run before it is stored
 	Later  bool   // belongs to a later version: it says so, and is in no menu
 	run    func(t *Table, ctx context.Context, c Call) (Answer, error)
 }
@@ -48,7 +50,7 @@ func commands() []Command {
 	return []Command{
 		{Name: "help", About: "what I can do", Inline: true, run: (*Table).help},
 		{Name: "new", About: "start a new conversation", Inline: true, Rebind: true, run: (*Table).fresh},
-		{Name: "stop", Args: "[all]", About: "stop what I am doing; all also clears the queue", Inline: true, run: (*Table).stop},
+		{Name: "stop", Args: "[all]", About: "stop what I am doing; all also clears the queue", Inline: true, Halts: true, run: (*Table).stop},
 		{Name: "status", About: "what I am doing now", Inline: true, run: (*Table).status},
 		{Name: "queue", Args: "[text|list|edit N text|rm N|clear]", About: "messages that wait", Inline: true, run: (*Table).queue},
 		{Name: "steer", Args: "text", About: "tell the running turn something", Inline: true, run: (*Table).steer},

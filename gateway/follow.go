@@ -1,0 +1,119 @@
+package gateway
+
+import (
+	"context"
+	"time"
+
+	"bellhop/core"
+	"bellhop/gateway/command"
+
+	"golang.org/x/sync/errgroup"
+)
+
+const (
+	together = 32               // commands of one batch that run at the same time
+	ranFor   = 10 * time.Minute // for how long a platform may deliver again what this process takes care of
+)
+
+// said is what a command or a press came to.
+type said struct {
+	answer command.Answer
+	toast  string
+	err    error
+}
+
+// hurry notes what of a piece acts as this process's to carry out, and carries out the stops at once, all of them before
+// anything is stored. That is safe because a stop that comes twice finds nothing to stop. A stop that may have been carried
+// out before this process began waits for its row, which knows; so does one that follows something from its chat, because
+// it is about that, too.
+func (g *Gateway) hurry(ctx context.Context, piece []Arrival) {
+	for i := range piece {
+		a := &piece[i]
+		if !a.acts {
+			continue
+		}
+		a.ours = g.ran.add(a.name(), ranFor)
+		late := !a.In.Sent.IsZero() && a.In.Sent.Before(g.began)
+		if a.halts && a.ours && a.first && !late {
+			if came := a.do(ctx, a); came.err == nil {
+				a.said = came
+			}
+		}
+	}
+}
+
+// forget takes back what hurry noted of a piece that was not stored.
+func (g *Gateway) forget(piece []Arrival) {
+	for i := range piece {
+		if a := &piece[i]; a.ours {
+			g.ran.forget(a.name())
+		}
+	}
+}
+
+// follow does what follows the commit of a piece. What acts comes last, one beside the other: each is the last of its
+// chat, and their answers then share a commit.
+func (g *Gateway) follow(ctx context.Context, piece []Arrival, admitted []core.Admitted) {
+	n, acting := 0, make([]func(), 0, 1)
+	for i := range piece {
+		a := &piece[i]
+		var adm core.Admitted
+		if a.Entry != nil {
+			adm = admitted[n]
+			n++
+		}
+		if a.acts {
+			acting = append(acting, func() { g.settle(ctx, a, adm) })
+			continue
+		}
+		g.settle(ctx, a, adm)
+	}
+	if len(acting) == 1 {
+		acting[0]()
+		return
+	}
+	var group errgroup.Group
+	group.SetLimit(together)
+	for _, act := range acting {
+		group.Go(func() error { act(); return nil })
+	}
+	_ = group.Wait() // none of them fails
+}
+
+// settle does what follows the commit for one arrival, and fills its receipt.
+func (g *Gateway) settle(ctx context.Context, a *Arrival, adm core.Admitted) {
+	if a.Entry == nil { // nothing was stored; a guard may have something to do all the same
+		if a.after != nil {
+			a.after(ctx, a, adm)
+		}
+		return
+	}
+	a.Receipt.ID = string(adm.Admission.ID)
+	a.Receipt.Duplicate = adm.Err == nil && !adm.Fresh && !adm.Merged && !adm.Amended
+	if adm.Err != nil {
+		g.refuse(ctx, a, adm.Err)
+		return
+	}
+	if a.after != nil && (!a.Receipt.Duplicate || g.undone(ctx, a, adm.Admission)) {
+		a.after(ctx, a, adm)
+	}
+	if a.Entry.Terminal == nil && !a.Receipt.Duplicate {
+		g.cfg.Desk.Woken([]core.Admitted{adm})
+	}
+}
+
+// undone reports whether a command or a press is stored but was not, or not certainly, carried out by the process that
+// stored it: a command that was has its answer. A press may be repeated, because it names what it is about.
+func (g *Gateway) undone(ctx context.Context, a *Arrival, row core.Admission) bool {
+	if !a.ours {
+		return false
+	}
+	answers, err := g.cfg.Store.Outbox().Of(ctx, row.ID)
+	if err != nil {
+		g.log.Warn("a command that came twice could not be looked up; it is not carried out again", "platform", a.Platform,
+			"admission", row.ID, "err", err)
+		return false
+	}
+	a.again = len(answers) == 0
+	return a.again
+}
