@@ -1,0 +1,66 @@
+package main
+
+import (
+	"runtime"
+	"runtime/debug"
+	gauge "runtime/metrics"
+	"time"
+)
+
+const (
+	// heapGrowth is by how many percent the heap grows between two collections. Against Go's 100 it takes 3 % more CPU, and
+	// 200 live answers need a tenth less memory.
+	heapGrowth = 75
+	// heapRoom is how far a small heap may grow while there is a lot to do. A gateway's live heap is a few megabytes, so
+	// that under a flood of short turns the collector would run fifty times a second and take a fifth of the CPU.
+	heapRoom = 40 << 20
+	// heapBusy is how soon one collection follows another while there is a lot to do. Collections that the runtime makes
+	// by itself when there is nothing to do come every two minutes, and give the memory back.
+	heapBusy = time.Second
+	// heapMost is the most by which any heap grows.
+	heapMost = 300
+)
+
+// pacer changes the growth of the heap after each collection.
+type pacer struct {
+	last   time.Time
+	growth int
+	live   []gauge.Sample
+}
+
+// pace starts to pace the collector. Nobody waits for it: it runs where the runtime runs finalizers.
+func pace() {
+	p := &pacer{growth: heapGrowth, live: []gauge.Sample{{Name: "/gc/heap/live:bytes"}}}
+	debug.SetGCPercent(heapGrowth)
+	p.arm()
+}
+
+// arm makes the next collection call collected.
+func (p *pacer) arm() {
+	runtime.SetFinalizer(&sentinel{p}, func(s *sentinel) {
+		s.p.collected(time.Now())
+		s.p.arm()
+	})
+}
+
+// sentinel is found dead by each collection.
+type sentinel struct{ p *pacer }
+
+func (p *pacer) collected(now time.Time) {
+	gauge.Read(p.live)
+	g := growth(p.live[0].Value.Uint64(), now.Sub(p.last))
+	p.last = now
+	if g != p.growth {
+		p.growth = g
+		debug.SetGCPercent(g)
+	}
+}
+
+// growth is by how many percent a heap of live bytes may grow when its last collection was since ago.
+func growth(live uint64, since time.Duration) int {
+	if since > heapBusy || live == 0 || live >= heapRoom {
+		return heapGrowth
+	}
+	room := int((heapRoom - live) * 100 / live)
+	return min(max(heapGrowth, room/25*25), heapMost) // in steps: a change stops the world
+}
