@@ -5,6 +5,7 @@ package main
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"bellhop/core/crash"
 	"bellhop/core/provider/providertest"
@@ -29,8 +30,31 @@ type row struct {
 	chat    bool // the point is passed on the way through a chat platform only
 }
 
-// shown is no crash.Point: the test kills the process once the person sees the question.
-const shown = "question-shown"
+// These are no crash.Points: once the person sees the question, the test kills the process, or stops it in an orderly way.
+const (
+	shown   = "question-shown"
+	drained = "SIGTERM"
+)
+
+// isPoint reports whether the process dies by itself.
+func (w row) isPoint() bool { return w.point != shown && w.point != drained }
+
+// end ends a process whose question is shown. One that only waits for a person has no reason to stay.
+func (w row) end(g *process) {
+	g.r.t.Helper()
+	if w.point == shown {
+		g.kill()
+		return
+	}
+	begun := time.Now()
+	g.stop()
+	if took := time.Since(begun); took > drainTime/2 {
+		g.r.t.Errorf("it took %s to end while a person was asked:\n%s", took, g.log)
+	}
+}
+
+// drainTime is the default of turns.drain.
+const drainTime = 25 * time.Second
 
 var matrix = []row{
 	{point: crash.BeforeAdmit, want: answered},
@@ -45,6 +69,7 @@ var matrix = []row{
 	{point: crash.AfterAsk, tool: true, want: marked, effects: 1},
 	{point: crash.AfterQuestion, tool: true, want: marked, effects: 1},
 	{point: shown, tool: true, want: answered, effects: 1},
+	{point: drained, tool: true, want: answered, effects: 1},
 	{point: crash.AfterAnswer, tool: true, want: answered, effects: 1},
 	{point: crash.AfterStart, tool: true, want: undecided, effects: 0},
 	{point: crash.AfterEffect, tool: true, want: undecided, effects: 1},
@@ -112,10 +137,10 @@ func (w row) kill(r *rig) {
 			g.ready()
 			r.chat.Say(r.owner, text)
 		}
-		if p == shown {
+		if !w.isPoint() {
 			r.until("the question", func() bool { return hasButton(r, "ans:") })
 			r.until("it is recorded", func() bool { return strings.Contains(r.must("verify"), "deliveries delivered 1") })
-			g.kill()
+			w.end(g)
 			return
 		}
 		w.approve(r, g)

@@ -65,8 +65,8 @@ func (k *doorKill) kill() {
 			k.first, k.known = k.w.submit(requestID, k.text)
 		}
 		k.approve(g)
-		if p == shown {
-			g.kill()
+		if !k.isPoint() {
+			k.end(g)
 			return
 		}
 		g.dies()
@@ -92,7 +92,7 @@ func (k *doorKill) approve(g *process) {
 		return
 	}
 	k.question = asked[0]
-	if k.point == shown {
+	if !k.isPoint() {
 		return
 	}
 	ctx, cancel := context.WithCancel(context.Background())

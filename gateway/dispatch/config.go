@@ -15,6 +15,7 @@ import (
 
 // Store is what dispatch needs of the store; a core.Store satisfies it.
 type Store interface {
+	Admission(ctx context.Context, id core.AdmissionID) (core.Admission, error)
 	ClaimNext(ctx context.Context, f core.Fence, open func(core.Admission) core.Opening) (core.Claim, error)
 	Acquire(ctx context.Context, c core.ConversationID, t core.TurnID, h core.Holder, ttl time.Duration,
 		alive func(core.Holder) bool) (core.Lease, error)

@@ -9,6 +9,7 @@ import (
 	"bellhop/core"
 	"bellhop/core/turn"
 	"bellhop/gateway/ask"
+	"bellhop/gateway/dispatch"
 )
 
 // asker is a turn that asks a person before its only call, the way a tool round does.
@@ -42,6 +43,16 @@ func (g *gateway) question(d *ask.Desk, c core.ConversationID) core.Question {
 	})
 	synctest.Wait()
 	return open[0]
+}
+
+// askedAgain is question, once a turn waits for its answer.
+func (g *gateway) askedAgain(d *ask.Desk, c core.ConversationID) core.Question {
+	g.t.Helper()
+	g.until("the turn goes on", func() bool {
+		s, ok := g.sessions.Status(c)
+		return ok && s.WaitingForPerson
+	})
+	return g.question(d, c)
 }
 
 // C150: the answer reaches the blocked turn at once, past the queue it blocks.
@@ -93,11 +104,7 @@ func TestQuestionOutlivesItsProcess(t *testing.T) {
 		g.process("two")
 		desk = ask.New(g.store, ask.Options{})
 		g.start()
-		g.until("the turn goes on", func() bool {
-			s, ok := g.sessions.Status(a.Conversation)
-			return ok && s.WaitingForPerson
-		})
-		again := g.question(desk, a.Conversation)
+		again := g.askedAgain(desk, a.Conversation)
 		if again.ID != q.ID || !again.Deadline.Equal(q.Deadline) {
 			t.Errorf("%+v, then %+v", q, again)
 		}
@@ -108,6 +115,84 @@ func TestQuestionOutlivesItsProcess(t *testing.T) {
 			t.Errorf("%+v", o)
 		}
 		g.halt()
+		g.balanced()
+	})
+}
+
+// A drain has nothing to wait for in a turn that waits for a person, be it from before or after the drain began. One that
+// works has its time.
+func TestDrainLeavesTurnsThatAsk(t *testing.T) {
+	for name, working := range map[string]time.Duration{"it asks": 0, "it works, then asks": 3 * time.Second} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var g *gateway
+				var desk *ask.Desk
+				asks := asker(&g, &desk)
+				g = newGateway(t, func(ctx context.Context, in turn.Input, emit emitFunc) (core.Outcome, []core.Message) {
+					select {
+					case <-time.After(working):
+					case <-ctx.Done():
+						return interrupted(ctx)
+					}
+					return asks(ctx, in, emit)
+				}, func(c *dispatch.Config) { c.Drain = time.Minute })
+				desk = ask.New(g.store, ask.Options{})
+				g.start()
+				a := g.say("1")
+				if working == 0 {
+					g.question(desk, a.Conversation)
+				}
+				synctest.Wait()
+				begun := time.Now()
+				g.halt()
+				if took := time.Since(begun); took > working+time.Second {
+					t.Errorf("the drain took %v", took)
+				}
+				if s := g.row(a.ID).Status; s != core.Started {
+					t.Errorf("it was left %s", s)
+				}
+				g.process("two")
+				desk = ask.New(g.store, ask.Options{})
+				g.start()
+				q := g.askedAgain(desk, a.Conversation)
+				if _, err := desk.Answer(t.Context(), admin, q.ID, "once"); err != nil {
+					t.Fatal(err)
+				}
+				if o := g.ended(q.Admission, time.Minute).Outcome; o.Text != "answer: once" {
+					t.Errorf("%+v", o)
+				}
+				g.halt()
+				g.balanced()
+			})
+		})
+	}
+}
+
+// A turn that asks while something of it has an effect that nobody knows yet is not cut off: it would end uncertain.
+func TestDrainWaitsForEffects(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var g *gateway
+		g = newGateway(t, func(ctx context.Context, in turn.Input, _ emitFunc) (core.Outcome, []core.Message) {
+			a := in.Claim.Admission
+			if _, err := g.store.Append(ctx, in.Fence, call(a, core.CallStarted, core.Once)(in.Fence)); err != nil {
+				return core.Outcome{Result: core.Failed, Reason: core.ReasonPersistence, Error: err.Error()}, nil
+			}
+			in.Waiting(true)
+			defer in.Waiting(false)
+			select {
+			case <-time.After(5 * time.Second):
+				return completed(in, "done")
+			case <-ctx.Done():
+				return interrupted(ctx)
+			}
+		}, func(c *dispatch.Config) { c.Drain = time.Minute })
+		g.start()
+		a := g.say("1")
+		synctest.Wait()
+		g.halt()
+		if o := g.row(a.ID).Outcome; o.Text != "done" {
+			t.Errorf("%+v", o)
+		}
 		g.balanced()
 	})
 }

@@ -2,10 +2,13 @@ package dispatch
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
 	"bellhop/core"
+	"bellhop/core/readback"
 )
 
 // lives are the lives of what outlasts Run's context.
@@ -26,7 +29,11 @@ func (d *Dispatcher) Run(ctx context.Context) error {
 	d.feed(ctx, lives{turns, views}, &visits)
 	sweeps.Wait()
 	d.close()
+	drained := make(chan struct{})
+	sweeps.Go(func() { d.leaveAsking(turns, drained) })
 	within(d.cfg.Drain, &visits, func() { interrupt(&core.Interrupt{Reason: core.ReasonShutdown}) })
+	close(drained)
+	sweeps.Wait()
 	within(d.cfg.SlowGrace, &d.after, hide)
 	return nil
 }
@@ -88,6 +95,52 @@ func (d *Dispatcher) close() {
 	for _, e := range d.known {
 		e.live.Halt(&core.Interrupt{Reason: core.ReasonShutdown})
 	}
+}
+
+// leaveEvery is the time between two looks for turns that wait for a person.
+const leaveEvery = 200 * time.Millisecond
+
+// leaveAsking ends the turns that only wait for a person, now or later, until drained closes: a question outlives the
+// process, so that waiting for its answer would only delay the next one.
+func (d *Dispatcher) leaveAsking(ctx context.Context, drained <-chan struct{}) {
+	tick := time.NewTicker(leaveEvery)
+	defer tick.Stop()
+	for {
+		for _, e := range d.visited() {
+			if s := e.live.Status(); s.WaitingForPerson && d.canGoOn(ctx, s.Admission) {
+				e.live.Waive(&core.Interrupt{Reason: core.ReasonShutdown})
+			}
+		}
+		select {
+		case <-drained:
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// visited lists the conversations that are being visited.
+func (d *Dispatcher) visited() []*entry {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Collect(maps.Values(d.known))
+}
+
+// canGoOn reports whether the next process could go on with a turn that ended now.
+func (d *Dispatcher) canGoOn(ctx context.Context, id core.AdmissionID) bool {
+	ctx, cancel := context.WithTimeout(ctx, storeTime)
+	defer cancel()
+	row, err := d.cfg.Store.Admission(ctx, id)
+	if err != nil {
+		d.complain(ctx, "a turn that waits for a person could not be looked at", err)
+		return false
+	}
+	found, err := d.cfg.Readback.Look(ctx, row)
+	if err != nil {
+		d.complain(ctx, "a turn that waits for a person could not be read back", err)
+		return false
+	}
+	return found.Case != readback.Effects
 }
 
 // slot is the right to run one turn.

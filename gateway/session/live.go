@@ -100,6 +100,17 @@ func (l *Live) stop(i *core.Interrupt) {
 	}
 }
 
+// Waive ends a turn that waits for a person, with i as the cause. false: it does something now, or there is none.
+func (l *Live) Waive(i *core.Interrupt) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.phase != running || l.persons == 0 {
+		return false
+	}
+	l.cancel(i)
+	return true
+}
+
 // Turn begins a turn. Its context ends with the cause of the first Interrupt; it has ended already when one was pending.
 func (l *Live) Turn(ctx context.Context, a core.AdmissionID, t core.TurnID) (context.Context, context.CancelCauseFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -121,7 +132,7 @@ func (l *Live) Turn(ctx context.Context, a core.AdmissionID, t core.TurnID) (con
 func (l *Live) Close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.phase, l.cancel, l.doing, l.offers = closing, nil, "", nil
+	l.phase, l.cancel, l.doing, l.offers, l.persons = closing, nil, "", nil, 0
 }
 
 // Rest says that the turn is over: the conversation waits, an interrupt hits its next claim.

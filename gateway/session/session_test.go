@@ -174,6 +174,28 @@ func TestHaltSparesARunningTurn(t *testing.T) {
 	}
 }
 
+func TestWaiveEndsOnlyAWait(t *testing.T) {
+	_, l := begin(t)
+	i := &core.Interrupt{Reason: core.ReasonShutdown}
+	_, turn := phaseTurn(l)
+	if l.Waive(i) || turn.Err() != nil {
+		t.Error("a turn that works was ended")
+	}
+	l.Waiting(true)
+	l.Waiting(false)
+	if l.Waive(i) || turn.Err() != nil {
+		t.Error("a turn that has its answer was ended")
+	}
+	l.Waiting(true)
+	if !l.Waive(i) || reasonOf(turn) != core.ReasonShutdown {
+		t.Error("a turn that waits was not ended")
+	}
+	l.Close()
+	if l.Waive(i) {
+		t.Error("a turn that is over was ended")
+	}
+}
+
 func TestSteering(t *testing.T) {
 	r, l := begin(t)
 	if r.Steer(conv, "a2", "early") {
