@@ -28,7 +28,7 @@ func (h *house) receive(ctx context.Context, d door) error {
 
 // inbox is the gateway's way in with an eye on the connection.
 func (h *house) inbox(d door) adapters.Inbox {
-	return &watchedInbox{Inbox: h.gateway.Inbox(d.Adapter, d.options), name: d.Name(), problems: h.problems}
+	return &watchedInbox{Inbox: h.gateway.Inbox(d.Adapter, d.options), name: d.Name(), problems: h.problems, heard: h.mouth.Heard}
 }
 
 // watchedInbox turns what an adapter says of its connection, and input that cannot be stored, into a problem or its end.
@@ -36,6 +36,7 @@ type watchedInbox struct {
 	adapters.Inbox
 	name     string
 	problems *problem.Register
+	heard    func(platform string) // the platform answers: what is owed there can go out
 }
 
 // storeProblem is raised while input is refused because it cannot be stored. The platform keeps it and hands it over again.
@@ -61,6 +62,7 @@ func (w *watchedInbox) Health(err error) {
 	w.Inbox.Health(err)
 	id := "receive:" + w.name
 	if err == nil {
+		w.heard(w.name)
 		w.problems.Clear(id)
 		return
 	}

@@ -42,6 +42,9 @@ type soakChat struct {
 	said   []string
 }
 
+// mostCopies of an answer may be marked as repeats: each stands for a send that got no answer.
+const mostCopies = 3
+
 var soakID = regexp.MustCompile(`\b(m|t)-\w+-\d+\b`) // t: the answer needs a tool
 
 // model answers the newest message by its id. It fails often, as long as the soak is not healthy.
@@ -278,7 +281,7 @@ func (s *soak) count(verified string) {
 			switch end := ends[id]; {
 			case end == "":
 				t.Errorf("chat %d: %s was said and never accepted", n, id)
-			case plain > 1 || marked > 1:
+			case plain > 1 || marked > mostCopies:
 				t.Errorf("chat %d: %s is answered %d times, and %d times marked:\n%s", n, id, plain, marked, s.trace(c, id))
 			case plain+marked > 0:
 				answered++

@@ -31,6 +31,8 @@ type channel struct {
 	drafts  *budget // nil: drafts draw on budget
 	metrics Metrics
 	log     *slog.Logger
+	reach   reach
+	wake    func() // what is owed can be sent
 
 	mu  sync.Mutex
 	off map[lack]time.Time // capabilities a peer lacks, and until when that is believed
@@ -46,9 +48,9 @@ const (
 	lackDelete  = "delete"
 )
 
-func newChannel(a adapters.Adapter, o Platform, m Metrics, log *slog.Logger) *channel {
+func newChannel(a adapters.Adapter, o Platform, m Metrics, wake func(), log *slog.Logger) *channel {
 	l := a.Limits()
-	c := &channel{name: a.Name(), adapter: a, caps: adapters.CapsOf(a), limits: l, opts: o, metrics: m,
+	c := &channel{name: a.Name(), adapter: a, caps: adapters.CapsOf(a), limits: l, opts: o, metrics: m, wake: wake,
 		log: log.With("platform", a.Name()), off: map[lack]time.Time{}}
 	c.budget = newBudget(rates(o.Limits, l))
 	if l.DraftRate > 0 {
@@ -130,6 +132,7 @@ func (c *channel) spent(ctx context.Context, to adapters.Target, method string, 
 	defer cancel()
 	err := fn(ctx)
 	c.metrics.Call(c.name, method, codeOf(err))
+	c.heard(serves(err))
 	if err == nil || adapters.KindOf(err) != adapters.Limited {
 		return err
 	}

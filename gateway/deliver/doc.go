@@ -7,15 +7,16 @@
 //	Say, Resolution, other processes --> rows --> outbox --> writer --> channel: budget, one call --> adapter
 //
 //	row:   live --owner's time over--> owed --attempt--> sending --+--> delivered
-//	        |  (a turn's message)        ^                 |       +--> dead    nobody is there, or its fate was unknown twice
+//	        |  (a turn's message)        ^                 |       +--> dead    nobody is there, or nobody was for a day
 //	        +--> moved                   +-----later-------+       (the parts say how far it came)
 //
 // The ledger. That a message is about to be made is stored before the call and its id after it, so whoever takes the row
 // up knows: no part, never tried; a part with an id, edit it; a part without one, nobody knows. What nobody knows is
-// repeated once, with a visible mark, because platforms cannot be asked. A turn that ends before anything was shown is
-// sent after its commit: the row is then born as being sent, so the commit is the record of the attempt too, and one
-// mark follows. The price is that a process which dies exactly between commit and call repeats with the mark what never
-// arrived. The live message has one row from its first preview to its end; a retried turn adopts its messages.
+// repeated with a visible mark, because platforms cannot be asked; not before the platform answers anything again, and ever
+// more seldom, so that there are as many copies as sends without an answer, and few whatever happens. A turn that ends before
+// anything was shown is sent after its commit: the row is then born as being sent, so the commit is the record of the attempt
+// too, and one mark follows. The price is that a process which dies exactly between commit and call repeats with the mark
+// what never arrived. The live message has one row from its first preview to its end; a retried turn adopts its messages.
 //
 // Drafts. Where an adapter is a Drafter and the chat is no group, the modes draft and native show the growing answer without
 // a message, and so without a row: nothing is stored before the commit, which then is the record of the only creation, and
@@ -33,8 +34,13 @@
 //
 // Fallbacks, each once per attempt: no markup, another size, no topic, the chat's new id, no buttons, a new message for
 // one that is gone or cannot be edited. What a peer cannot do is remembered for an hour. Temporary failures are tried
-// again, ever more slowly, for a day. Order per target is kept: one goroutine writes to a target at a time, and a view whose
-// turn was settled is next. A row belongs to its sender for longer than any call takes, and is not taken twice meanwhile.
+// again for a day, after seconds while the platform works. While it does not, one probe asks for everybody; its first
+// answer to anything makes all that is owed there due at once, and the budget spaces it.
+//
+// Order per target is kept: one goroutine writes to a target at a time, and a view whose turn was settled is next. While an
+// answer is owed, newer ones of its target stand behind it: their finals become rows, and their live messages are not made.
+// A row that keeps failing although the platform answers is set aside after a minute or so: others pass it then. A row
+// belongs to its sender for longer than any call takes, and is not taken twice meanwhile.
 //
 // Questions become rows with buttons where they may be answered: in the chat of the turn if its author is an admin, else in
 // the owner's chat. When they end anywhere, the card says who, what and when; the buttons go. Typing and the place in the

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"bellhop/adapters"
@@ -16,14 +17,15 @@ const (
 	none      adapters.ErrorKind = ""
 	kindLater adapters.ErrorKind = "later" // the budget
 	kindStore adapters.ErrorKind = "store" // our own disk
-	kindFate  adapters.ErrorKind = "fate"  // repeated as often as it may be
+	kindAway  adapters.ErrorKind = "away"  // the platform answers nothing
+	kindForms adapters.ErrorKind = "forms" // refused in every form
 	kindAnew  adapters.ErrorKind = "anew"  // cannot be edited: make it again
 	kindEnded adapters.ErrorKind = "ended" // our context ended before anything was sent
 )
 
 var (
-	errAnew = errors.New("the message cannot be edited")
-	errFate = errors.New("the platform never said whether the message arrived")
+	errAnew  = errors.New("the message cannot be edited")
+	errForms = errors.New("the platform refuses the message in every form")
 
 	errUnconnected = errors.New("no such platform is connected")
 )
@@ -41,6 +43,7 @@ func kindOf(err error) adapters.ErrorKind {
 		s *storeError
 		p *adapters.Error
 		e *ended
+		a *away
 	)
 	switch {
 	case err == nil:
@@ -51,12 +54,14 @@ func kindOf(err error) adapters.ErrorKind {
 		return kindLater
 	case errors.As(err, &e):
 		return kindEnded
+	case errors.As(err, &a):
+		return kindAway
 	case errors.As(err, &p):
 		return p.Kind
 	case errors.Is(err, errAnew):
 		return kindAnew
-	case errors.Is(err, errFate):
-		return kindFate
+	case errors.Is(err, errForms):
+		return kindForms
 	}
 	return adapters.Ambiguous
 }
@@ -75,10 +80,30 @@ func (e *ended) Unwrap() error { return e.cause }
 
 const (
 	firstPause = time.Second
-	maxPause   = 5 * time.Minute
-	giveUp     = 24 * time.Hour // after this a message nobody could be given is recorded as dead
+	giveUp     = 24 * time.Hour // unless configured
 	maxFaults  = 5              // attempts at what the platform calls senseless
+
+	// A row that failed so often although the platform answers, or of which so many messages may have arrived, does not
+	// hold up its target any longer.
+	asideAfter  = 6
+	asideCopies = 3
 )
+
+// tryPauses follow attempts that failed: short, so that nobody waits long for what works again.
+var tryPauses = [...]time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 15 * time.Second, 30 * time.Second}
+
+// asidePauses follow those of a row that was set aside.
+var asidePauses = [...]time.Duration{time.Minute, 2 * time.Minute, 5 * time.Minute}
+
+// copyPauses stand before each repeat of a message that may have arrived: copies are few, whatever happens.
+var copyPauses = [...]time.Duration{2 * time.Second, 5 * time.Second, 10 * time.Second, 30 * time.Second, time.Minute, 5 * time.Minute,
+	15 * time.Minute, time.Hour, 4 * time.Hour}
+
+// pauseAfter is the n-th pause, or the last, and up to a quarter more.
+func pauseAfter(pauses []time.Duration, n int) time.Duration {
+	d := pauses[min(n, len(pauses)-1)]
+	return d + rand.N(d/4+1)
+}
 
 // finish stores what became of the row.
 func (w *writer) finish(ctx context.Context, err error) error {
@@ -93,15 +118,17 @@ func (w *writer) finish(ctx context.Context, err error) error {
 	case kindEnded:
 		d.State = core.DeliveryOwed
 	case kindLater:
-		d.State, d.NotBefore = core.DeliveryOwed, laterAt(err)
+		d.State, d.NotBefore, d.Error = core.DeliveryOwed, laterAt(err), ""
 	case adapters.Limited:
-		d.State, d.NotBefore = core.DeliveryOwed, now.Add(retryAfter(err))
-	case adapters.NoTarget, kindFate:
+		d.State, d.NotBefore, d.Error = core.DeliveryOwed, now.Add(retryAfter(err)), ""
+	case adapters.NoTarget:
 		d.State, d.Error = core.DeliveryDead, err.Error()
-	case adapters.Temporary, adapters.Ambiguous, adapters.Auth, adapters.Conflict:
-		putOff(d, err, now)
+	case kindAway, adapters.Auth, adapters.Conflict: // of the account: the row is none the worse for it
+		w.await(err, now)
+	case adapters.Temporary, adapters.Ambiguous:
+		w.putOff(err, now)
 	default: // a fault of ours or of the configuration
-		putOff(d, err, now)
+		w.putOff(err, now)
 		if d.Attempts >= maxFaults {
 			d.State = core.DeliveryDead
 		}
@@ -109,7 +136,11 @@ func (w *writer) finish(ctx context.Context, err error) error {
 	if d.State == core.DeliveryDelivered || d.State == core.DeliveryDead {
 		d.Done = now
 	}
-	if err := w.m.save(ctx, *d); err != nil {
+	save := func(ctx context.Context, d core.Delivery) error { return w.m.save(ctx, d) }
+	if w.hopeless() {
+		save = w.m.aside
+	}
+	if err := save(ctx, *d); err != nil {
 		return err
 	}
 	if d.State == core.DeliveryDelivered {
@@ -118,13 +149,50 @@ func (w *writer) finish(ctx context.Context, err error) error {
 	return nil
 }
 
-// putOff makes the row wait, twice as long each time, for a day at most.
-func putOff(d *core.Delivery, err error, now time.Time) {
-	d.State, d.Error, d.LiveUntil = core.DeliveryOwed, err.Error(), time.Time{}
-	pause := min(firstPause<<min(d.Attempts, 10), maxPause)
-	d.Attempts++
-	d.NotBefore = now.Add(pause + rand.N(pause/4+1))
-	if !d.Created.IsZero() && now.Sub(d.Created) > giveUp {
+// await makes the row wait until the platform answers; how soon that is looked at is the same for all of them.
+func (w *writer) await(err error, now time.Time) {
+	at := now.Add(tryPauses[len(tryPauses)-1])
+	var a *away
+	if errors.As(err, &a) {
+		at = a.At.Add(rand.N(firstPause))
+	}
+	w.owe(err, at, now)
+}
+
+// putOff makes the row wait for its next attempt, longer each time.
+func (w *writer) putOff(err error, now time.Time) {
+	n := w.d.Attempts
+	w.d.Attempts++
+	pause := pauseAfter(tryPauses[:], n)
+	if n >= asideAfter {
+		pause = pauseAfter(asidePauses[:], n-asideAfter)
+	}
+	at := now.Add(pause)
+	for _, p := range w.d.Parts {
+		if p.Again.After(at) {
+			at = p.Again
+		}
+	}
+	w.owe(err, at, now)
+}
+
+// owe makes the row wait, unless it has waited for too long.
+func (w *writer) owe(err error, at, now time.Time) {
+	d := &w.d
+	d.State, d.Error, d.NotBefore = core.DeliveryOwed, err.Error(), at
+	if !d.Created.IsZero() && now.Sub(d.Created) > w.m.cfg.GiveUp {
 		d.State, d.Done = core.DeliveryDead, now
 	}
+	if w.c != nil {
+		w.c.reach.waits()
+	}
+}
+
+// hopeless reports whether the row is owed, and others of its target should not wait for it.
+func (w *writer) hopeless() bool {
+	if w.d.State != core.DeliveryOwed {
+		return false
+	}
+	return w.d.Attempts >= asideAfter ||
+		slices.ContainsFunc(w.d.Parts, func(p core.Part) bool { return p.Ref == "" && p.Sent >= asideCopies })
 }

@@ -132,6 +132,12 @@ func (p *platform) Typing(_ context.Context, to adapters.Target) error {
 	return p.enter(call{method: "typing", chat: to.Chat})
 }
 
+func (p *platform) Probe(context.Context) (string, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return "@fake", p.enter(call{method: "probe"})
+}
+
 func (p *platform) Upload(_ context.Context, to adapters.Target, f adapters.Upload) (adapters.Ref, error) {
 	body, err := io.ReadAll(f.Body)
 	if err != nil {

@@ -60,6 +60,15 @@ func (l *lanes) push(d core.Delivery) {
 	}
 }
 
+// put says that the writer of a row is about to store it as owed: from then on it may be taken again.
+func (l *lanes) put(d core.Delivery) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if n := l.open[laneOf(d.Route)]; n != nil && n.now == d.ID {
+		n.now = ""
+	}
+}
+
 // hold waits until nobody writes to a target and takes its lane for row id. release lets the next one in. The error is the
 // end of ctx.
 func (l *lanes) hold(ctx context.Context, m *Mouth, k lane, id core.DeliveryID) (release func(), err error) {

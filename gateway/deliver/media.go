@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"bellhop/adapters"
 	"bellhop/core"
@@ -119,6 +120,9 @@ func (w *writer) file(ctx context.Context, i int, f core.Media) error {
 	if w.c.caps.Uploader == nil {
 		return w.instead(ctx, i, f, "files cannot be sent here")
 	}
+	if err := w.early(i); err != nil {
+		return err
+	}
 	if err := w.c.wait(ctx, w.to, w.p, patience); err != nil {
 		return err
 	}
@@ -138,18 +142,16 @@ func (w *writer) file(ctx context.Context, i int, f core.Media) error {
 	switch k := kindOf(err); k {
 	case none:
 		crash.Point(crash.AfterSend)
-		w.d.Parts[i].Ref = string(ref)
+		w.d.Parts[i].Ref, w.d.Parts[i].Again = string(ref), time.Time{}
 		return nil
-	case adapters.Ambiguous:
-		return err
 	case adapters.Misuse, adapters.Unsupported, adapters.TooLong:
-		w.d.Parts[i].Sent--
+		w.unsent(i, err)
 		if k == adapters.TooLong && f.Caption != "" {
 			return err
 		}
 		return w.instead(ctx, i, f, "the platform did not take it")
 	}
-	w.d.Parts[i].Sent--
+	w.unsent(i, err)
 	return err
 }
 

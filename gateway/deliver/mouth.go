@@ -74,6 +74,7 @@ type Config struct {
 	Adapters  []adapters.Adapter
 	Platforms map[string]Platform // by adapter name; the key "" is for the others
 	Files     []string            // folders that files may be sent from
+	GiveUp    time.Duration       // after so long an answer that nobody could be given is recorded as dead; 0: a day
 	Alone     bool                // no other process delivers from this store: left-overs are taken up at once
 	Metrics   Metrics             // nil: nobody counts
 	Log       *slog.Logger
@@ -86,6 +87,7 @@ type Mouth struct {
 	metrics  Metrics
 	channels map[string]*channel // by adapter name
 	lanes    *lanes
+	debts    *debts
 	kick     chan struct{} // rows may have become due
 	took     bool          // TakeOver was called
 	cards    *cards
@@ -102,6 +104,7 @@ func New(cfg Config) *Mouth {
 	if m.log == nil {
 		m.log = slog.New(slog.DiscardHandler)
 	}
+	m.cfg.GiveUp = cmp.Or(cfg.GiveUp, giveUp)
 	if m.metrics == nil {
 		m.metrics = uncounted{}
 	}
@@ -110,9 +113,9 @@ func New(cfg Config) *Mouth {
 		if !ok {
 			o = cfg.Platforms[""]
 		}
-		m.channels[a.Name()] = newChannel(a, o, m.metrics, m.log)
+		m.channels[a.Name()] = newChannel(a, o, m.metrics, m.Wake, m.log)
 	}
-	m.lanes, m.cards, m.pulse = newLanes(), newCards(m), newPulse(m)
+	m.lanes, m.debts, m.cards, m.pulse = newLanes(), newDebts(), newCards(m), newPulse(m)
 	return m
 }
 
@@ -203,17 +206,45 @@ func (m *Mouth) spawn(fn func(ctx context.Context)) bool {
 // save stores what became of rows. A store that cannot be reached now is asked a few times more: what was sent should not
 // be forgotten. The end of ctx does not end it.
 func (m *Mouth) save(ctx context.Context, d ...core.Delivery) error {
+	for _, d := range d {
+		if d.State == core.DeliveryOwed {
+			m.lanes.put(d)
+		}
+	}
+	err := insist(ctx, func(ctx context.Context) error { return m.cfg.Store.Save(ctx, d...) })
+	for _, d := range d {
+		switch {
+		case err == nil:
+			m.debts.note(d)
+		case core.Is(err, core.Conflict):
+			m.debts.paid(d.ID)
+		}
+		if err == nil && d.State == core.DeliveryOwed {
+			m.Wake()
+		}
+	}
+	return err
+}
+
+// aside stores a row that is owed and holds up nobody any more.
+func (m *Mouth) aside(ctx context.Context, d core.Delivery) error {
+	m.lanes.put(d)
+	err := insist(ctx, func(ctx context.Context) error { return m.cfg.Store.Aside(ctx, d) })
+	if err == nil || core.Is(err, core.Conflict) {
+		m.debts.paid(d.ID)
+		m.Wake()
+	}
+	return err
+}
+
+// insist writes to the store, for saveTime at most.
+func insist(ctx context.Context, write func(ctx context.Context) error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
 	defer cancel()
 	pause := firstSavePause
 	for {
-		err := m.cfg.Store.Save(ctx, d...)
+		err := write(ctx)
 		if err == nil {
-			for _, d := range d {
-				if d.Done.IsZero() && d.State == core.DeliveryOwed {
-					m.Wake()
-				}
-			}
 			return nil
 		}
 		if k := core.KindOf(err); k != core.Unavailable && k != core.Busy && k != core.NoSpace {

@@ -34,7 +34,9 @@ func (m *Mouth) outbox(ctx context.Context) error {
 			m.log.Warn("what was left over cannot be taken up yet; it is when its time comes", "err", err)
 		}
 	}
+	m.recall(ctx)
 	for {
+		m.hasten(ctx)
 		full, next, err := m.due(ctx)
 		if ctx.Err() != nil {
 			return nil
@@ -48,6 +50,29 @@ func (m *Mouth) outbox(ctx context.Context) error {
 		}
 		if !m.rest(ctx, next) {
 			return nil
+		}
+	}
+}
+
+// recall learns which answers were owed before this process began.
+func (m *Mouth) recall(ctx context.Context) {
+	rows, err := m.cfg.Store.Owing(ctx, core.DeliverFinal, keepDebts)
+	if err != nil && ctx.Err() == nil {
+		m.log.Warn("what is owed cannot be read; a newer answer may be shown before it", "err", err)
+	}
+	for _, d := range rows {
+		m.debts.note(d)
+	}
+}
+
+// hasten makes due what waits for platforms that answer again.
+func (m *Mouth) hasten(ctx context.Context) {
+	for name, c := range m.channels {
+		if !c.reach.recovered() {
+			continue
+		}
+		if err := m.cfg.Store.Hasten(ctx, name, time.Now()); err != nil && ctx.Err() == nil {
+			m.log.Warn("what is owed is sent when its time comes, and not at once", "platform", name, "err", err)
 		}
 	}
 }
@@ -68,6 +93,7 @@ func (m *Mouth) due(ctx context.Context) (full bool, next time.Time, err error) 
 		return false, next, err
 	}
 	for _, d := range rows {
+		m.debts.note(d)
 		m.lanes.push(d)
 	}
 	m.lanes.start(m)

@@ -99,7 +99,7 @@ func TestFallbacks(t *testing.T) {
 		{name: "answer lost", fail: refuse(1, "send", adapters.Error{Kind: adapters.Ambiguous}),
 			row: notice("1", "hello"), want: []string{repeated + "hello"}, calls: 2},
 		{name: "answer lost twice", fail: refuse(2, "send", adapters.Error{Kind: adapters.Ambiguous}),
-			row: notice("1", "hello"), want: []string{}, state: core.DeliveryDead, calls: 2},
+			row: notice("1", "hello"), want: []string{repeated + "hello"}, calls: 3},
 		{name: "senseless", fail: refuse(99, "send", adapters.Error{Kind: adapters.Misuse, Code: 400}),
 			row: notice("1", "hello"), want: []string{}, state: core.DeliveryDead, calls: 5},
 		{name: "message to edit is gone", row: notice("1", "hello", func(d *core.Delivery) { d.Parts = []core.Part{{Ref: "99", Sent: 1}} }),

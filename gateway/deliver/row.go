@@ -18,7 +18,6 @@ const repeated = "*(repeated: the first copy may have arrived)*\n\n"
 const (
 	patience    = 5 * time.Second           // longest wait for the budget inside an attempt; a longer one is stored
 	ownFor      = callTime + 30*time.Second // how long a row that is being sent belongs to its sender: longer than any call
-	maxSent     = 2                         // creations of one message whose fate may stay unknown
 	maxResplits = 3
 )
 
@@ -48,8 +47,8 @@ func (m *Mouth) writeTelling(ctx context.Context, d core.Delivery, marked bool, 
 	c := m.channels[d.Route.Platform]
 	switch {
 	case c == nil:
-		putOff(&d, errUnconnected, time.Now())
-		return m.save(ctx, d)
+		w := &writer{m: m, d: d}
+		return w.finish(ctx, errUnconnected)
 	case d.Kind == core.DeliverPreview:
 		return m.leftover(ctx, d)
 	}
@@ -68,6 +67,12 @@ func priorityOf(k core.DeliveryKind) priority {
 
 // all shows every message of the row in order: those that are there are edited where they differ, the others are made.
 func (w *writer) all(ctx context.Context) error {
+	if err := w.c.reachable(ctx); err != nil {
+		if w.marked { // it was not sent after all
+			w.marked, w.d.Parts = false, nil
+		}
+		return err
+	}
 	if err := w.status(ctx); err != nil {
 		return err
 	}
@@ -185,8 +190,29 @@ func (w *writer) edit(ctx context.Context, p *core.Part, v stream.View) error {
 	return err
 }
 
+// early is a *later while it is too soon to repeat message i, whose fate is unknown.
+func (w *writer) early(i int) error {
+	if p := w.d.Parts[i]; p.Ref == "" && time.Now().Before(p.Again) {
+		return &later{At: p.Again}
+	}
+	return nil
+}
+
+// unsent notes how creating message i failed: it certainly is not there, or nobody knows.
+func (w *writer) unsent(i int, err error) {
+	p := &w.d.Parts[i]
+	if kindOf(err) != adapters.Ambiguous {
+		p.Sent--
+		return
+	}
+	p.Again = time.Now().Add(pauseAfter(copyPauses[:], p.Sent-1)).Truncate(time.Millisecond) // as the store keeps it
+}
+
 // create makes message i. The attempt is stored before the call, and its id after it by the next write of the row.
 func (w *writer) create(ctx context.Context, i int, v stream.View) error {
+	if err := w.early(i); err != nil {
+		return err
+	}
 	var ref adapters.Ref
 	err := w.fall(ctx, v, func(m adapters.Outgoing) error {
 		if i == 0 {
@@ -202,8 +228,8 @@ func (w *writer) create(ctx context.Context, i int, v stream.View) error {
 		}
 		crash.Point(crash.BeforeSend)
 		var err error
-		if ref, err = w.c.sendNow(ctx, w.to, m); err != nil && kindOf(err) != adapters.Ambiguous {
-			w.d.Parts[i].Sent-- // it certainly did not arrive
+		if ref, err = w.c.sendNow(ctx, w.to, m); err != nil {
+			w.unsent(i, err)
 		}
 		return err
 	})
@@ -211,7 +237,7 @@ func (w *writer) create(ctx context.Context, i int, v stream.View) error {
 	case none:
 		crash.Point(crash.AfterSend)
 		w.made()
-		w.d.Parts[i].Ref, w.d.Parts[i].Hash = string(ref), stream.Hash(v)
+		w.d.Parts[i] = core.Part{Ref: string(ref), Hash: stream.Hash(v), Sent: w.d.Parts[i].Sent}
 		return nil
 	case adapters.Empty: // nothing a person could see
 		return nil
@@ -224,9 +250,6 @@ func (w *writer) mark(ctx context.Context, i int) error {
 	if w.marked && i == 0 {
 		w.marked = false
 		return nil
-	}
-	if w.d.Parts[i].Sent >= maxSent {
-		return errFate
 	}
 	w.d.Parts[i].Sent++
 	w.d.State, w.d.LiveUntil = core.DeliverySending, time.Now().Add(ownFor)

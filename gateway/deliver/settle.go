@@ -55,7 +55,7 @@ func (v *View) final(text string, media []core.Media) core.Delivery {
 	if v.held = !owes && v.unseen(); !v.held {
 		v.row.ID = d.ID // what is made before the commit is recorded in the same row
 	}
-	if v.held && text != "" && v.c.now(targetOf(v.route), forFinal) == nil {
+	if v.held && text != "" && !v.m.debts.before(laneOf(v.route), d.ID) && v.c.now(targetOf(v.route), forFinal) == nil {
 		v.marked = true
 		d.State, d.Parts = core.DeliverySending, []core.Part{{Sent: 1}}
 	}
@@ -63,7 +63,8 @@ func (v *View) final(text string, media []core.Media) core.Delivery {
 }
 
 // Settled finishes the message after the commit and marks the row, when nobody else writes to the target. What the
-// platform does not take now is left to the outbox. The error is of the store.
+// platform does not take now is left to the outbox, and so is what stands behind an answer that is owed. The error is of
+// the store.
 func (v *View) Settled(ctx context.Context, d core.Delivery) error {
 	if v.paint == nil {
 		return v.m.write(ctx, d, false)
@@ -74,6 +75,10 @@ func (v *View) Settled(ctx context.Context, d core.Delivery) error {
 		return v.leave(ctx, d)
 	}
 	defer release()
+	if v.m.debts.before(laneOf(d.Route), d.ID) {
+		v.stop()
+		return v.leave(ctx, d)
+	}
 	d.LiveUntil = time.Now().Add(liveFor)
 	return v.finish(ctx, d)
 }

@@ -31,7 +31,7 @@ func (s *surface) Max() int {
 
 // Post creates a message. That a preview is about to be made is recorded here; of a final the stream has told it already.
 func (s *surface) Post(ctx context.Context, v stream.View) (string, error) {
-	if !v.Final && !s.grace(ctx) || !s.start(ctx, v.Final) {
+	if !v.Final && (s.behind() || !s.grace(ctx)) || !s.start(ctx, v.Final) {
 		return "", stream.ErrSkip
 	}
 	if err := s.allow(ctx, v.Final); err != nil {
@@ -68,6 +68,14 @@ func (s *surface) Post(ctx context.Context, v stream.View) (string, error) {
 		}
 	}
 	return "", s.answer(err)
+}
+
+// behind reports whether an earlier answer is still owed here: a message made now would stand above it for good.
+func (s *surface) behind() bool {
+	s.mu.Lock()
+	k, id := laneOf(s.route), s.row.ID
+	s.mu.Unlock()
+	return s.m.debts.before(k, id)
 }
 
 // grace waits a moment before the first preview while many turns run: an answer that is there in a moment then is one
@@ -234,7 +242,7 @@ func (s *surface) fall(ctx context.Context, v stream.View, call func(adapters.Ou
 			return err
 		}
 	}
-	return errFate
+	return errForms
 }
 
 func (s *surface) move(ctx context.Context, to string) error {
