@@ -98,7 +98,7 @@ func (h *house) newMouth() *deliver.Mouth {
 // outlet lets dispatch open deliver's views.
 type outlet struct{ mouth *deliver.Mouth }
 
-func (o outlet) Open(ctx context.Context, c core.Claim, f core.Fence) dispatch.View {
+func (o outlet) Open(ctx context.Context, c *core.Claim, f core.Fence) dispatch.View {
 	return o.mouth.Open(ctx, c, f)
 }
 

@@ -320,7 +320,7 @@ func newStage(t *testing.T, scenes ...scene) *stage {
 		}
 		return list
 	}}
-	s.in = Input{Claim: core.Claim{Conversation: core.Conversation{ID: conv}, Session: core.SessionID(conv), Admission: core.Admission{ID: adm, Conversation: conv, By: "telegram:1",
+	s.in = Input{Claim: &core.Claim{Conversation: core.Conversation{ID: conv}, Session: core.SessionID(conv), Admission: core.Admission{ID: adm, Conversation: conv, By: "telegram:1",
 		Status: core.Started, Submission: core.Submission{Text: "hello", Route: core.Route{Platform: "p", Chat: "1"}}}},
 		Fence: core.Fence{Conversation: conv, Generation: 1, Token: "t", Turn: "turn"}}
 	return s

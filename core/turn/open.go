@@ -18,7 +18,7 @@ import (
 func (r *Runner) open(ctx context.Context, t *state) core.Reason {
 	t.alive("starting")
 	if !t.row.Resume && len(t.in.Claim.Heard) == 0 {
-		m := userMessage(t.row)
+		m := userMessage(*t.row)
 		t.unheard = &m
 	}
 	t.models = r.models(t)
@@ -47,7 +47,7 @@ func (r *Runner) open(ctx context.Context, t *state) core.Reason {
 
 // load reads the transcript. What has changed once, by the message that came with the claim, is that message.
 func (r *Runner) load(ctx context.Context, t *state) core.Reason {
-	if c := &t.in.Claim; c.Conversation.History == 1 && len(c.Heard) == 1 {
+	if c := t.in.Claim; c.Conversation.History == 1 && len(c.Heard) == 1 {
 		t.history = slices.Clone(c.Heard)
 		return going
 	}

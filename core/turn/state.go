@@ -14,7 +14,7 @@ import (
 // state is everything one turn knows. Run makes it; nothing of it outlives Run.
 type state struct {
 	in   Input
-	row  core.Admission
+	row  *core.Admission
 	log  *slog.Logger
 	news *news
 
@@ -49,7 +49,7 @@ type state struct {
 }
 
 func newState(r *Runner, in Input, emit func(core.EventBody)) *state {
-	row := in.Claim.Admission
+	row := &in.Claim.Admission
 	t := &state{in: in, row: row, news: &news{emit: emit}, granted: make(map[string]bool), refused: make(map[int]int),
 		whole: make(map[int]bool)}
 	t.log = r.o.Log.With("session", row.Conversation, "turn", in.Fence.Turn, "admission", row.ID)

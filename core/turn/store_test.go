@@ -108,7 +108,7 @@ func (h *house) play(m *model, g *gadget, settle bool) (core.Claim, core.Outcome
 	}
 	r := turn.New(turn.Options{Store: h.s, Tools: tool.NewSet([]tool.Tool{g}), Spill: h.t.TempDir(), Workspace: "/nowhere",
 		Models: func(string) []turn.Model { return []turn.Model{{Provider: m, Name: "m", Model: "m"}} }})
-	o, tail := r.Run(ctx, turn.Input{Claim: claim, Fence: lease.Fence}, func(core.EventBody) {})
+	o, tail := r.Run(ctx, turn.Input{Claim: &claim, Fence: lease.Fence}, func(core.EventBody) {})
 	if settle {
 		if _, err := h.s.Settle(ctx, lease.Fence, claim.Admission.ID, core.Settlement{Outcome: o, Tail: tail}); err != nil {
 			h.t.Fatal(err)

@@ -51,7 +51,7 @@ type Steered struct {
 
 // Input is what one turn needs. The funcs may be nil; they are called from the turn's goroutine and its tools'.
 type Input struct {
-	Claim   core.Claim
+	Claim   *core.Claim // only read
 	Fence   core.Fence
 	Steer   func() []Steered  // rows offered to the running turn, in order
 	Active  func(what string) // a sign of life with what is being done, for people

@@ -55,10 +55,17 @@ func New(o Options) *Runner {
 
 // Run implements dispatch.Runner.
 func (r *Runner) Run(ctx context.Context, in turn.Input, emit func(core.EventBody)) (core.Outcome, []core.Message) {
-	row := &in.Claim.Admission
-	if len(row.Submission.Attachments) == 0 || row.Resume {
+	if row := &in.Claim.Admission; len(row.Submission.Attachments) == 0 || row.Resume {
 		return r.o.Next.Run(ctx, in, emit)
 	}
+	return r.fetched(ctx, in, emit)
+}
+
+// fetched runs a turn with files.
+func (r *Runner) fetched(ctx context.Context, in turn.Input, emit func(core.EventBody)) (core.Outcome, []core.Message) {
+	claim := *in.Claim
+	in.Claim = &claim
+	row := &claim.Admission
 	files, missing := r.fetch(ctx, in, row)
 	if ctx.Err() == nil && strings.TrimSpace(row.Submission.Text) == "" {
 		if words := silent(files, missing); words != "" {

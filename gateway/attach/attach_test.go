@@ -84,7 +84,7 @@ func newWorld(t *testing.T, files platform) *world {
 
 func (w *world) run(ctx context.Context, text string, files ...core.Attachment) core.Outcome {
 	w.t.Helper()
-	var in turn.Input
+	in := turn.Input{Claim: new(core.Claim)}
 	in.Claim.Admission.ID = "A1"
 	in.Claim.Admission.Submission = core.Submission{Text: text, Attachments: files, Route: core.Route{Platform: "telegram", Chat: "1"}}
 	given := append([]core.Attachment(nil), files...)
@@ -344,7 +344,7 @@ func TestAgainAfterACrash(t *testing.T) {
 		t.Error(diff)
 	}
 	n := w.from.attempts["r1"]
-	var in turn.Input
+	in := turn.Input{Claim: new(core.Claim)}
 	in.Claim.Admission.Resume = true
 	in.Claim.Admission.Submission.Attachments = []core.Attachment{doc("r1", "a.txt")}
 	if w.r.Run(t.Context(), in, func(core.EventBody) {}); w.from.attempts["r1"] != n {

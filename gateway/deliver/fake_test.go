@@ -293,7 +293,7 @@ func (w *world) claim(c core.ConversationID) *turn {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return &turn{w: w, claim: claim, fence: l.Fence, view: w.m.Open(w.t.Context(), claim, l.Fence)}
+	return &turn{w: w, claim: claim, fence: l.Fence, view: w.m.Open(w.t.Context(), &claim, l.Fence)}
 }
 
 func (w *world) turn(chat string) *turn {

@@ -73,7 +73,7 @@ func BenchmarkShortAnswer(b *testing.B) {
 	claim := core.Claim{Admission: core.Admission{ID: "A", Conversation: "C", Submission: core.Submission{Route: core.Route{Platform: "fake", Chat: "1"}}}}
 	b.ReportAllocs()
 	for b.Loop() {
-		v := m.Open(ctx, claim, core.Fence{Turn: "T"})
+		v := m.Open(ctx, &claim, core.Fence{Turn: "T"})
 		v.On(core.Event{Turn: "T", EventBody: core.EventBody{Type: core.MessageDelta, Text: "Hello there"}})
 		v.End("Hello there")
 		d, _ := v.Final(core.Outcome{Result: core.Completed, Text: "Hello there"})

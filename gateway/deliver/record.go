@@ -38,7 +38,7 @@ func (s *surface) store(ctx context.Context) error {
 	s.mu.Lock()
 	fresh := !s.born
 	if fresh {
-		a := s.claim.Admission
+		a := &s.claim.Admission
 		s.row.ID, s.row.Created = cmp.Or(s.row.ID, core.DeliveryID(ulid.Make().String())), time.Now()
 		s.row.Conversation, s.row.Admission, s.row.Turn = a.Conversation, a.ID, s.fence.Turn
 		s.row.Kind, s.row.State = core.DeliverPreview, core.DeliveryLive

@@ -41,7 +41,7 @@ func (v *View) final(text string, media []core.Media) core.Delivery {
 	owes := v.paint != nil && v.paint.Owes()
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	a, now := v.claim.Admission, time.Now()
+	a, now := &v.claim.Admission, time.Now()
 	v.row.LiveUntil = now.Add(liveFor)
 	d := core.Delivery{ID: v.row.ID, Conversation: a.Conversation, Admission: a.ID, Turn: v.fence.Turn,
 		Kind: core.DeliverFinal, State: core.DeliveryLive, Route: v.route, Text: text, Media: media, Parts: v.parts(),

@@ -26,7 +26,7 @@ const liveFor = 30 * time.Second
 type View struct {
 	m     *Mouth
 	c     *channel // nil: the platform is not connected; the row is written all the same
-	claim core.Claim
+	claim *core.Claim
 	fence core.Fence
 	paint *stream.Consumer
 
@@ -56,8 +56,8 @@ type View struct {
 	under   context.Context // of the last post, without its end: what it made is recorded under it
 }
 
-// Open makes the live message of a turn that was just claimed.
-func (m *Mouth) Open(ctx context.Context, claim core.Claim, f core.Fence) *View {
+// Open makes the live message of a turn that was just claimed. The claim is only read.
+func (m *Mouth) Open(ctx context.Context, claim *core.Claim, f core.Fence) *View {
 	m.pulse.begins(claim.Admission.Conversation, claim.Queued)
 	now := time.Now()
 	v := &View{m: m, claim: claim, fence: f, route: claim.Admission.Submission.Route, since: now, checked: now,

@@ -44,9 +44,9 @@ type Hub interface {
 	Attach(c core.ConversationID, l stream.Listener) (detach func())
 }
 
-// Outlet opens the live message of a turn.
+// Outlet opens the live message of a turn. It only reads the claim.
 type Outlet interface {
-	Open(ctx context.Context, c core.Claim, f core.Fence) View
+	Open(ctx context.Context, c *core.Claim, f core.Fence) View
 }
 
 // View is the live message of one turn. It hears the turn's news from message.start until its settlement; it is told of
@@ -137,9 +137,9 @@ func (c Config) withDefaults() Config {
 // mute is an Outlet and a View that show nothing.
 type mute struct{}
 
-func (mute) Open(context.Context, core.Claim, core.Fence) View { return mute{} }
-func (mute) On(core.Event)                                     {}
-func (mute) End(string)                                        {}
-func (mute) Final(core.Outcome) (core.Delivery, bool)          { return core.Delivery{}, false }
-func (mute) Settled(context.Context, core.Delivery) error      { return nil }
-func (mute) Abandon()                                          {}
+func (mute) Open(context.Context, *core.Claim, core.Fence) View { return mute{} }
+func (mute) On(core.Event)                                      {}
+func (mute) End(string)                                         {}
+func (mute) Final(core.Outcome) (core.Delivery, bool)           { return core.Delivery{}, false }
+func (mute) Settled(context.Context, core.Delivery) error       { return nil }
+func (mute) Abandon()                                           {}

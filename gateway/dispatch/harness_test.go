@@ -299,7 +299,7 @@ type outlet struct {
 	wait  chan struct{}
 }
 
-func (o *outlet) Open(_ context.Context, c core.Claim, f core.Fence) dispatch.View {
+func (o *outlet) Open(_ context.Context, c *core.Claim, f core.Fence) dispatch.View {
 	v := &view{o: o, claim: c, fence: f}
 	v.note("open")
 	o.mu.Lock()
@@ -322,7 +322,7 @@ func (o *outlet) of(id core.AdmissionID) *view {
 
 type view struct {
 	o     *outlet
-	claim core.Claim
+	claim *core.Claim
 	fence core.Fence
 
 	mu  sync.Mutex

@@ -20,7 +20,7 @@ type play struct {
 	d          *Dispatcher
 	ctx, views context.Context
 	live       *session.Live
-	claim      core.Claim
+	claim      *core.Claim
 	fence      core.Fence
 	began      time.Time
 
@@ -28,7 +28,7 @@ type play struct {
 	settled bool
 }
 
-func (t *play) row() core.Admission { return t.claim.Admission }
+func (t *play) row() *core.Admission { return &t.claim.Admission }
 
 // play runs the turn and settles it. A panic outside of the turn itself, for example in a view, ends the row as failed.
 func (t *play) play() (released, more bool, err error) {
@@ -169,7 +169,7 @@ func (t *play) leave(end ended) bool {
 	}
 	ctx, cancel := t.detached()
 	defer cancel()
-	found, err := t.d.cfg.Readback.Look(ctx, t.row())
+	found, err := t.d.cfg.Readback.Look(ctx, *t.row())
 	if err != nil {
 		t.d.complain(ctx, "a turn could not be read back", err)
 		return true
@@ -189,7 +189,7 @@ func (t *play) closeTail(end *ended) {
 	}
 	ctx, cancel := t.detached()
 	defer cancel()
-	tail, open, err := t.d.cfg.Readback.Tail(ctx, t.row(), wordsUnseen, wordsCut)
+	tail, open, err := t.d.cfg.Readback.Tail(ctx, *t.row(), wordsUnseen, wordsCut)
 	if err != nil {
 		t.d.complain(ctx, "the transcript of an abandoned turn could not be closed", err)
 	}
@@ -246,7 +246,7 @@ func (t *play) guarded(call func()) {
 }
 
 // panicked logs a panic and makes the outcome of its turn.
-func (d *Dispatcher) panicked(a core.Admission, p any) core.Outcome {
+func (d *Dispatcher) panicked(a *core.Admission, p any) core.Outcome {
 	ref := a.ID.Ref()
 	d.cfg.Log.Error("a turn panicked", "session", a.Conversation, "admission", a.ID, "ref", ref, "err", p, "stack", string(debug.Stack()))
 	return core.Outcome{Result: core.Failed, Reason: core.ReasonPanic, Text: wordsPanic + ref, Error: fmt.Sprint("panic: ", p), Ref: ref}

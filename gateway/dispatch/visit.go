@@ -85,49 +85,49 @@ func (d *Dispatcher) leased(ctx context.Context, l lives, e *entry, f core.Fence
 	}
 	defer e.live.Rest()
 	if begun == nil {
-		claim, ok, err := d.claim(ctx, e, f, v)
-		if err != nil || !ok {
+		if begun, err = d.claim(ctx, e, f, v); begun == nil {
 			return false, err
 		}
-		begun = &claim
 	}
 	crash.Point(crash.AfterClaim)
-	t := &play{d: d, views: l.views, ctx: ctx, live: e.live, claim: *begun, fence: f, began: time.Now()}
+	t := &play{d: d, views: l.views, ctx: ctx, live: e.live, claim: begun, fence: f, began: time.Now()}
 	released, v.more, err = t.play()
 	return released, err
 }
 
-// claim starts the head of the queue. A call that is under way is not cut short: nobody would own what it claimed.
-func (d *Dispatcher) claim(ctx context.Context, e *entry, f core.Fence, v *visited) (core.Claim, bool, error) {
+// claim starts the head of the queue; nil: there is nothing to start now. A call that is under way is not cut short: nobody
+// would own what it claimed.
+func (d *Dispatcher) claim(ctx context.Context, e *entry, f core.Fence, v *visited) (*core.Claim, error) {
 	for range mostReads {
 		claim, err := d.claimNext(ctx, f)
 		switch {
 		case err == nil:
-			return claim, true, nil
+			return claim, nil
 		case core.Is(err, core.NotFound):
-			return claim, false, nil
+			return nil, nil
 		case !core.Is(err, core.Busy):
-			return claim, false, err
+			return nil, err
 		}
 		var wait *core.Wait
 		if errors.As(err, &wait) {
 			v.at = wait.Until
-			return claim, false, nil
+			return nil, nil
 		}
 		settled, at, err := d.readBack(ctx, e.c)
 		if err != nil || !settled {
 			v.at = at
-			return claim, false, err
+			return nil, err
 		}
 	}
 	v.more = true
-	return core.Claim{}, false, nil
+	return nil, nil
 }
 
-func (d *Dispatcher) claimNext(ctx context.Context, f core.Fence) (core.Claim, error) {
+func (d *Dispatcher) claimNext(ctx context.Context, f core.Fence) (*core.Claim, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTime)
 	defer cancel()
-	return d.cfg.Store.ClaimNext(ctx, f, opening)
+	c, err := d.cfg.Store.ClaimNext(ctx, f, opening)
+	return &c, err
 }
 
 // opening is what is stored with the claim of a row: that its turn begins, and what was said.
