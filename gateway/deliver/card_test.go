@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"bellhop/adapters"
 	"bellhop/core"
 
 	"github.com/oklog/ulid/v2"
@@ -161,6 +162,39 @@ func TestReplaceTakesButtonsAway(t *testing.T) {
 		wantTexts(t, w.p, "1", "Cut off.\n\nNoted (Ann)")
 		want(t, "buttons", len(w.p.shown["1"][0].buttons), 0)
 	})
+}
+
+// What waits may be cleared without another turn: what was said about it goes, whatever the platform answers at first.
+func TestPlaceOfAClearedQueue(t *testing.T) {
+	for name, fail := range map[string]func(call) error{
+		"at once":   nil,
+		"temporary": refuse(1, "delete", adapters.Error{Kind: adapters.Temporary, Code: 502}),
+		"no answer": refuse(1, "delete", adapters.Error{Kind: adapters.Ambiguous}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *world) {
+				c := w.turn("1")
+				var waiting []core.AdmissionID
+				for n := range 3 {
+					a := w.admit("1", "more")
+					waiting = append(waiting, a.ID)
+					w.m.Waiting(a, n+1)
+				}
+				time.Sleep(4 * time.Second)
+				synctest.Wait()
+				wantTexts(t, w.p, "1", placeText(3))
+				w.p.failing(fail)
+				if _, err := w.s.Cancel(t.Context(), c.fence.Conversation, core.Outcome{Result: core.Cancelled, Reason: core.ReasonStopped}, waiting...); err != nil {
+					t.Fatal(err)
+				}
+				c.view.Abandon()
+				time.Sleep(5 * time.Second)
+				synctest.Wait()
+				wantTexts(t, w.p, "1")
+				want(t, "watched places", len(w.m.pulse.places), 0)
+			})
+		})
+	}
 }
 
 func TestPlaceInTheQueue(t *testing.T) {

@@ -24,11 +24,12 @@ type Leases interface {
 	Holds(ctx context.Context, f core.Fence) error
 }
 
-// Turns reads what a turn is about: what is asked in it, and where its answer goes.
+// Turns reads what a turn is about: what is asked in it, where its answer goes, and what waits behind it.
 type Turns interface {
 	Question(ctx context.Context, id core.QuestionID) (core.Question, error)
 	Ended(ctx context.Context, since time.Time) ([]core.Question, error)
 	Admission(ctx context.Context, id core.AdmissionID) (core.Admission, error)
+	Unsettled(ctx context.Context, c core.ConversationID) ([]core.Admission, error)
 }
 
 // Rate is a token bucket: one call each Every, Burst at once. The zero Rate is no limit.

@@ -37,7 +37,7 @@ func sends(err error) func(call) error {
 // what is owed, in order, at once. There are as many copies as there were sends without an answer.
 func TestOutage(t *testing.T) {
 	for name, again := range map[string]func(w *world){
-		"found by a probe":  func(*world) { time.Sleep(45 * time.Second) },
+		"found by a probe":      func(*world) { time.Sleep(45 * time.Second) },
 		"heard of by an update": func(w *world) { w.m.Heard("fake"); time.Sleep(100 * time.Millisecond) },
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -15,6 +15,7 @@ const (
 	typingAfter = time.Second
 	placeAfter  = 2 * time.Second // without a turn beginning, before a place in the queue is told
 	placeEvery  = 5 * time.Second // between changes of such a message
+	placeLook   = time.Second     // between looks at what waits, while it is shown
 )
 
 // pulse keeps what is said in passing and is worth no row: typing, and the place in the queue. It beats while there is
@@ -37,7 +38,8 @@ type place struct {
 	ref    adapters.Ref
 	shown  int // the count it shows
 	last   time.Time
-	flying bool // a call is under way
+	looked time.Time
+	flying bool // it is being tended
 }
 
 func newPulse(m *Mouth) *pulse {
@@ -138,12 +140,8 @@ func (p *pulse) beat() bool {
 			delete(p.places, c)
 			continue
 		}
-		if p.due(pl, now) {
-			pl.flying, pl.last = true, now
-			want, ref, route := pl.count, pl.ref, pl.route
-			if !p.m.spawn(func(ctx context.Context) { p.say(ctx, pl, route, ref, want) }) {
-				pl.flying = false
-			}
+		if !pl.flying && (p.due(pl, now) || pl.ref != "" && pl.count > 0 && now.Sub(pl.looked) >= placeLook) {
+			pl.flying = p.m.spawn(func(ctx context.Context) { p.tend(ctx, c, pl) })
 		}
 	}
 	p.awake = len(p.views)+len(p.places) > 0
@@ -152,7 +150,7 @@ func (p *pulse) beat() bool {
 
 func (p *pulse) due(pl *place, now time.Time) bool {
 	switch {
-	case pl.flying || pl.count == pl.shown:
+	case pl.count == pl.shown:
 		return false
 	case pl.count == 0: // to be removed
 		return now.Sub(pl.last) >= beat
@@ -162,25 +160,54 @@ func (p *pulse) due(pl *place, now time.Time) bool {
 	return now.Sub(pl.last) >= placeEvery
 }
 
-// say shows, changes or removes the message. Whatever fails is forgotten: the next beat may try again.
-func (p *pulse) say(ctx context.Context, pl *place, r core.Route, ref adapters.Ref, count int) {
-	c := p.m.channels[r.Platform]
-	err := error(nil)
-	if c != nil {
-		ref, err = c.place(ctx, targetOf(r), ref, count)
-	} else {
-		count = 0
+// tend looks at what still waits, which may have been cleared, and shows, changes or removes the message if that is due.
+func (p *pulse) tend(ctx context.Context, c core.ConversationID, pl *place) {
+	n, err := p.queued(ctx, c)
+	p.mu.Lock()
+	now := time.Now()
+	if pl.looked = now; err == nil {
+		pl.count = min(pl.count, n)
+	}
+	due, want, ref, route := p.due(pl, now), pl.count, pl.ref, pl.route
+	if due {
+		pl.last = now
+	}
+	p.mu.Unlock()
+	if due {
+		ref, err = p.say(ctx, route, ref, want)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	pl.flying = false
-	switch kindOf(err) {
-	case none:
-		pl.ref, pl.shown = ref, count
-	case kindLater, adapters.Limited, adapters.Temporary:
+	if !due {
+		return
+	}
+	switch k := kindOf(err); {
+	case k == none:
+		pl.ref, pl.shown = ref, want
+	case k == kindLater, k == adapters.Limited, k == adapters.Temporary, k == adapters.Ambiguous && pl.ref != "": // the next beat tries again
 	default: // it is there or not; nothing more is said about it
 		pl.ref, pl.shown, pl.count = "", 0, 0
 	}
+}
+
+func (p *pulse) queued(ctx context.Context, c core.ConversationID) (n int, err error) {
+	rows, err := p.m.cfg.Turns.Unsettled(ctx, c)
+	for _, a := range rows {
+		if a.Status == core.Queued {
+			n++
+		}
+	}
+	return n, err
+}
+
+// say makes one call. Where nothing can be said it does nothing.
+func (p *pulse) say(ctx context.Context, r core.Route, ref adapters.Ref, count int) (adapters.Ref, error) {
+	c := p.m.channels[r.Platform]
+	if c == nil {
+		return "", nil
+	}
+	return c.place(ctx, targetOf(r), ref, count)
 }
 
 // place shows the message for count rows and returns its id; it has none when it was removed.
