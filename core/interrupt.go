@@ -9,6 +9,7 @@ import (
 type Interrupt struct {
 	Reason Reason
 	By     PrincipalID
+	Told   bool // whoever interrupted says so where the turn's answer would go: the turn need not
 }
 
 func (i *Interrupt) Error() string { return "interrupted: " + string(i.Reason) }

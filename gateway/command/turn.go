@@ -12,7 +12,7 @@ import (
 // interrupt ends what runs, with reason. stopped is false when nothing did. Who has control, and everybody in a chat of
 // two, ends whatever runs or comes next; anybody else their own turn, and no other that may run by the time it is told.
 func (t *Table) interrupt(ctx context.Context, c Call, reason core.Reason) (stopped bool, err error) {
-	id, why := c.Conversation.ID, core.Interrupt{Reason: reason, By: c.By.ID}
+	id, why := c.Conversation.ID, core.Interrupt{Reason: reason, By: c.By.ID, Told: !c.Submission.Route.IsZero()}
 	if id == "" {
 		return false, nil
 	}

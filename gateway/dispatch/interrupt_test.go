@@ -59,6 +59,38 @@ func TestStop(t *testing.T) {
 	})
 }
 
+// A person who writes /stop gets an answer to that; the turn does not say the same once more. Who stops it elsewhere leaves
+// that to the turn, and what is more than the bare word is said in any case.
+func TestStopIsSaidOnce(t *testing.T) {
+	for _, c := range []struct {
+		name, text, want string
+		told             bool
+	}{
+		{"by a command", "Stopped.", "", true},
+		{"from elsewhere", "Stopped.", "Stopped.", false},
+		{"with more to say", "Stopped. Please check.", "Stopped. Please check.", true},
+		{"below a part of the answer", "*(stopped)*", "*(stopped)*", true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			speaks := func(ctx context.Context, in turn.Input, _ emitFunc) (core.Outcome, []core.Message) {
+				in.Active("thinking")
+				<-ctx.Done()
+				o, tail := interrupted(ctx)
+				o.Text = c.text
+				return o, tail
+			}
+			bubble(t, speaks, func(t *testing.T, g *gateway) {
+				a := g.say("1")
+				g.isRunning(a)
+				g.sessions.Interrupt(a.Conversation, core.Interrupt{Reason: core.ReasonStopped, By: "chat:ann", Told: c.told})
+				if o := g.ended(a.ID, time.Second).Outcome; o.Text != c.want {
+					t.Errorf("said %q, want %q", o.Text, c.want)
+				}
+			})
+		})
+	}
+}
+
 // C153: a turn that hangs is left behind within a second; what it does later reaches nobody.
 func TestStopOfATurnThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -57,11 +57,14 @@ func (t *play) play() (released, more bool, err error) {
 		return false, false, nil
 	}
 	t.closeTail(&end)
-	return t.conclude(end, detach)
+	return t.conclude(ctx, end, detach)
 }
 
 // conclude settles, publishes, and finishes the live message beside the next visit.
-func (t *play) conclude(end ended, detach func()) (released, more bool, err error) {
+func (t *play) conclude(ctx context.Context, end ended, detach func()) (released, more bool, err error) {
+	if t.told(ctx, end.outcome) {
+		end.outcome.Text = ""
+	}
 	if end.outcome.Result == core.Completed {
 		t.view.End(end.outcome.Text)
 	}
@@ -92,6 +95,12 @@ func (t *play) conclude(end ended, detach func()) (released, more bool, err erro
 	t.d.cfg.Observe(s.Outcome, time.Since(t.began))
 	t.show(s)
 	return true, more, nil
+}
+
+// told reports whether all that o would say was said already, by whoever stopped the turn. ctx is the turn's.
+func (t *play) told(ctx context.Context, o core.Outcome) bool {
+	i, ok := core.InterruptOf(ctx)
+	return ok && i.Told && o.Reason == core.ReasonStopped && o.Text == reasonWords(core.ReasonStopped, t.d.cfg)
 }
 
 // countLost counts a turn that was taken away: it has no outcome here.
