@@ -91,6 +91,9 @@ type Batch struct {
 type Transcripts interface {
 	// Load returns the live messages of the conversation's newest session in order; superseded rows are left out.
 	Load(ctx context.Context, c ConversationID) ([]Message, error)
+	// Recall is Load at a version of the conversation's history, as a claim tells it. A store that remembers the transcript
+	// at that version need not read it. The messages are the caller's.
+	Recall(ctx context.Context, c ConversationID, version int64) ([]Message, error)
 	// Append writes a batch and returns the messages with their ids. A user message of an admission that has one already
 	// is adopted: the stored row comes back and nothing is doubled. Stale, NoSpace, Unavailable, Corrupt: nothing written.
 	Append(ctx context.Context, f Fence, b Batch) ([]Message, error)

@@ -124,7 +124,7 @@ func (t *tx) reserve(c *core.Claim, id core.ConversationID, messages int) (err e
 
 // open stores the beginning of the turn. A row that goes on from another may have been heard already.
 func (t *tx) open(c *core.Claim, f core.Fence, o core.Opening, now time.Time) error {
-	w := writing{t: t, conversation: f.Conversation, session: c.Session, turn: f.Turn, admission: c.Admission.ID, now: now,
+	w := writing{t: t, conversation: f.Conversation, session: c.Session, version: c.Conversation.History, turn: f.Turn, admission: c.Admission.ID, now: now,
 		fresh: c.Admission.RetryOf == ""}
 	c.Heard = o.Messages
 	if err := w.messages(c.Heard); err != nil {

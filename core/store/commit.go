@@ -123,6 +123,9 @@ func (w *committer) apply() error {
 		_, t.fault = w.exec("COMMIT")
 	}
 	if t.fault == nil {
+		for _, g := range t.everyone {
+			w.s.memory.grow(g)
+		}
 		return nil
 	}
 	_, _ = w.exec("ROLLBACK") // may be over already: some faults end the transaction themselves

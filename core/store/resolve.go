@@ -82,11 +82,10 @@ func (s *Store) Resolve(ctx context.Context, id core.AdmissionID, r core.Resolut
 		if err := t.evidence(a, r, retry, now); err != nil {
 			return err
 		}
-		session, err := t.account(a.Conversation, r.Outcome.Usage, len(r.Tail), now)
-		if err != nil {
+		w := writing{t: t, conversation: a.Conversation, turn: a.Turn, admission: a.ID, now: now}
+		if err := w.account(r.Outcome.Usage, len(r.Tail)); err != nil {
 			return err
 		}
-		w := writing{t: t, conversation: a.Conversation, session: session, turn: a.Turn, admission: a.ID, now: now}
 		if err := w.messages(r.Tail); err != nil {
 			return err
 		}

@@ -68,6 +68,7 @@ func (s *Store) DeleteConversation(ctx context.Context, c core.ConversationID) e
 		if err := t.uncount(c); err != nil {
 			return err
 		}
+		t.grew(growth{c: c, other: true})
 		for _, q := range []string{
 			`DELETE FROM requests WHERE admission IN (SELECT id FROM admissions WHERE conversation = ?)`,
 			`DELETE FROM resolutions WHERE admission IN (SELECT id FROM admissions WHERE conversation = ?)`,

@@ -216,6 +216,7 @@ func (t *tx) newest(v core.Session) error {
 	if v.Reason != core.RotationCompact {
 		return nil
 	}
+	t.grew(growth{c: v.Conversation, other: true})
 	_, err := t.exec(`UPDATE conversations SET session = ?, history = history + 1 WHERE id = ?`, v.ID, v.Conversation)
 	return err
 }

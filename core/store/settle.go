@@ -25,11 +25,10 @@ func (s *Store) Settle(ctx context.Context, f core.Fence, id core.AdmissionID, v
 		if err := t.endTurn(f, id, v.Outcome, now); err != nil {
 			return err
 		}
-		session, err := t.account(f.Conversation, v.Outcome.Usage, len(v.Tail), now)
-		if err != nil {
+		w := writing{t: t, conversation: f.Conversation, turn: f.Turn, now: now}
+		if err := w.account(v.Outcome.Usage, len(v.Tail)); err != nil {
 			return err
 		}
-		w := writing{t: t, conversation: f.Conversation, session: session, turn: f.Turn, now: now}
 		if err := w.messages(v.Tail); err != nil {
 			return err
 		}
@@ -69,14 +68,15 @@ func (t *tx) endTurn(f core.Fence, id core.AdmissionID, o core.Outcome, now time
 	return err
 }
 
-// account adds a turn's cost to its conversation and returns the newest session.
-func (t *tx) account(c core.ConversationID, u core.Usage, tail int, now time.Time) (session core.SessionID, err error) {
-	_, err = t.put(`UPDATE conversations SET turns = turns + 1, updated = ?, history = history + ?,
+// account adds a turn's cost to its conversation, raises the version of the transcript when a tail comes, and finds the
+// newest session.
+func (w *writing) account(u core.Usage, tail int) error {
+	_, err := w.t.put(`UPDATE conversations SET turns = turns + 1, updated = ?, history = history + ?,
 			calls = calls + ?, input = input + ?, output = output + ?, cache_read = cache_read + ?, cache_write = cache_write + ?,
 			reasoning = reasoning + ?, cost = cost + ?, estimated = CASE WHEN ? <> 0 THEN 1 ELSE estimated END
-		WHERE id = ? RETURNING session`, ms(now), min(tail, 1),
-		u.Calls, u.Input, u.Output, u.CacheRead, u.CacheWrite, u.Reasoning, u.Cost, bit(u.Estimated), c).scan(&session)
-	return session, err
+		WHERE id = ? RETURNING session, history`, ms(w.now), min(tail, 1),
+		u.Calls, u.Input, u.Output, u.CacheRead, u.CacheWrite, u.Reasoning, u.Cost, bit(u.Estimated), w.conversation).scan(&w.session, &w.version)
+	return err
 }
 
 // owned fills in what a delivery need not repeat.

@@ -32,6 +32,7 @@ type Store struct {
 	writer *sqlx.DB
 	reader *sqlx.DB
 	w      *committer
+	memory *memory
 
 	mu    sync.Mutex
 	stmts map[string]*sqlx.Stmt // of the readers, by query
@@ -56,7 +57,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if o.Sync == "normal" {
 		d.synced = d.unsynced
 	}
-	s := &Store{d: d, log: o.Log, now: o.Now, stmts: map[string]*sqlx.Stmt{}}
+	s := &Store{d: d, log: o.Log, now: o.Now, memory: newMemory(), stmts: map[string]*sqlx.Stmt{}}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}

@@ -46,6 +46,18 @@ func (s *Store) Load(ctx context.Context, c core.ConversationID) ([]core.Message
 		WHERE m.conversation = ? AND m.session = (SELECT session FROM conversations WHERE id = ?) AND m.superseded = 0 ORDER BY m.id`, c, c)
 }
 
+// Recall implements core.Transcripts.
+func (s *Store) Recall(ctx context.Context, c core.ConversationID, version int64) ([]core.Message, error) {
+	if known, ok := s.memory.recall(c, version); ok {
+		return known, nil
+	}
+	read, err := s.Load(ctx, c)
+	if err == nil {
+		s.memory.remember(c, version, slices.Clone(read))
+	}
+	return read, err
+}
+
 // Page implements core.Transcripts.
 func (s *Store) Page(ctx context.Context, c core.ConversationID, before int64, limit int) ([]core.Message, error) {
 	if before <= 0 {
@@ -95,7 +107,7 @@ func (s *Store) Append(ctx context.Context, f core.Fence, b core.Batch) (out []c
 		now := s.now()
 		out = slices.Clone(b.Messages)
 		w := writing{t: t, conversation: f.Conversation, turn: f.Turn, now: now}
-		if w.session, err = t.change(op, f, len(out), now); err != nil {
+		if err = w.change(op, f, len(out)); err != nil {
 			return err
 		}
 		if err := w.messages(out); err != nil {
@@ -115,15 +127,15 @@ func (s *Store) Append(ctx context.Context, f core.Fence, b core.Batch) (out []c
 	return out, nil
 }
 
-// change checks the fence, raises the version of the transcript when n messages come, and returns the newest session.
-func (t *tx) change(op string, f core.Fence, n int, now time.Time) (session core.SessionID, err error) {
-	found, err := t.put(`UPDATE conversations SET history = history + ? WHERE id = ? AND EXISTS (SELECT 1 FROM leases l
+// change checks the fence, raises the version of the transcript when n messages come, and finds the newest session.
+func (w *writing) change(op string, f core.Fence, n int) error {
+	found, err := w.t.put(`UPDATE conversations SET history = history + ? WHERE id = ? AND EXISTS (SELECT 1 FROM leases l
 			WHERE l.conversation = conversations.id AND l.token = ? AND l.token <> '' AND l.generation = ? AND l.expires > ?)
-		RETURNING session`, min(n, 1), f.Conversation, f.Token, f.Generation, ms(now)).scan(&session)
+		RETURNING session, history`, min(n, 1), f.Conversation, f.Token, f.Generation, ms(w.now)).scan(&w.session, &w.version)
 	if err == nil && !found {
 		err = stale(op, f)
 	}
-	return session, err
+	return err
 }
 
 // writing is a transaction that writes to one conversation's transcript; its fields are defaults of the rows.
@@ -131,6 +143,7 @@ type writing struct {
 	t            *tx
 	conversation core.ConversationID
 	session      core.SessionID
+	version      int64 // of the transcript with the messages in it
 	turn         core.TurnID
 	admission    core.AdmissionID
 	now          time.Time
@@ -139,6 +152,7 @@ type writing struct {
 
 // messages inserts ms and fills in their ids. A user message whose admission has one already becomes the stored one.
 func (w *writing) messages(list []core.Message) error {
+	g := growth{c: w.conversation, version: w.version}
 	for i := range list {
 		m := &list[i]
 		if m.Session == "" {
@@ -158,11 +172,17 @@ func (w *writing) messages(list []core.Message) error {
 			if err != nil {
 				return err
 			}
+			g.other = true
 			continue
 		}
 		if err := w.message(m); err != nil {
 			return err
 		}
+		g.messages = append(g.messages, *m)
+		g.other = g.other || len(m.Calls) > 0 || len(m.Attachment) > 0
+	}
+	if len(list) > 0 {
+		w.t.grew(g)
 	}
 	return nil
 }

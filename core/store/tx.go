@@ -22,7 +22,8 @@ type tx struct {
 	wrote   bool  // the running operation has written
 	fault   error // of the database: the whole transaction is lost
 
-	own, all map[string]int64 // tallies of the running operation, of the transaction
+	own, all       map[string]int64 // tallies of the running operation, of the transaction
+	mine, everyone []growth         // the same of transcripts
 }
 
 // panicked carries a panic of an operation to its caller's goroutine.
@@ -34,6 +35,7 @@ func (p *panicked) Error() string { return fmt.Sprintf("panic: %v", p.value) }
 func (t *tx) do(run func(*tx) error) error {
 	t.wrote = false
 	clear(t.own)
+	t.mine = t.mine[:0]
 	err := guard(t, run)
 	if t.fault != nil {
 		return t.fault
@@ -80,7 +82,11 @@ func (t *tx) count(name string, n int64) {
 	t.own[name] += n
 }
 
+// grew notes a change of a transcript, for when the transaction is committed.
+func (t *tx) grew(g growth) { t.mine = append(t.mine, g) }
+
 func (t *tx) keep() {
+	t.everyone = append(t.everyone, t.mine...)
 	for name, n := range t.own {
 		if t.all == nil {
 			t.all = map[string]int64{}

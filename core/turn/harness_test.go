@@ -57,7 +57,7 @@ func describe(b core.Batch) string {
 	return strings.Join(parts, "+")
 }
 
-func (s *memory) Load(context.Context, core.ConversationID) ([]core.Message, error) {
+func (s *memory) Recall(context.Context, core.ConversationID, int64) ([]core.Message, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.rows), s.broken("load")

@@ -47,12 +47,13 @@ func (r *Runner) open(ctx context.Context, t *state) core.Reason {
 
 // load reads the transcript. What has changed once, by the message that came with the claim, is that message.
 func (r *Runner) load(ctx context.Context, t *state) core.Reason {
-	if c := t.in.Claim; c.Conversation.History == 1 && len(c.Heard) == 1 {
+	c := t.in.Claim
+	if c.Conversation.History == 1 && len(c.Heard) == 1 {
 		t.history = slices.Clone(c.Heard)
 		return going
 	}
 	var err error
-	if t.history, err = r.o.Store.Load(ctx, t.row.Conversation); err != nil {
+	if t.history, err = r.o.Store.Recall(ctx, t.row.Conversation, c.Conversation.History); err != nil {
 		return t.unstored(ctx, err)
 	}
 	return going

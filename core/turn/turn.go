@@ -22,7 +22,7 @@ type Model struct {
 
 // Store is what a turn reads and writes; a core.Store satisfies it.
 type Store interface {
-	Load(ctx context.Context, c core.ConversationID) ([]core.Message, error)
+	Recall(ctx context.Context, c core.ConversationID, version int64) ([]core.Message, error)
 	Append(ctx context.Context, f core.Fence, b core.Batch) ([]core.Message, error)
 	Calls(ctx context.Context, id core.AdmissionID) ([]core.Call, error)
 	OpenSession(ctx context.Context, f core.Fence, s core.Session) (core.Session, error)

@@ -39,7 +39,7 @@ var modelTests = []test{
 			}
 			t.Repeat(map[string]func(*rapid.T){
 				"admit": m.admit, "repeat": m.repeat, "acquire": m.acquire, "claim": m.claim, "settle": m.settle, "cancel": m.cancel,
-				"move": m.move, "vanish": m.vanish, "resolve": m.resolve, "sleep": m.sleep, "stale": m.stale, "": m.check,
+				"say": m.say, "move": m.move, "vanish": m.vanish, "resolve": m.resolve, "sleep": m.sleep, "stale": m.stale, "": m.check,
 			})
 		})
 	}},
@@ -105,7 +105,9 @@ func (m *model) claim(t *rapid.T) {
 	if !held {
 		t.Skip("no lease")
 	}
-	c, err := m.k.ClaimNext(m.k.Context(), f, nil)
+	c, err := m.k.ClaimNext(m.k.Context(), f, func(a core.Admission) core.Opening {
+		return core.Opening{Messages: []core.Message{{Role: core.RoleUser, Admission: a.ID, Content: a.Submission.Text}}}
+	})
 	if len(m.open[chat]) == 0 {
 		m.k.want(err, core.NotFound)
 		return
@@ -120,6 +122,23 @@ func (m *model) claim(t *rapid.T) {
 	m.status[id] = core.Started
 }
 
+// say writes to the transcript what a running turn may: replies, calls, rows off the path, its own message once more.
+func (m *model) say(t *rapid.T) {
+	chat := m.chat(t)
+	id, ok := m.head(chat, core.Started)
+	f, held := m.fence[chat]
+	if !ok || !held {
+		t.Skip("nothing runs")
+	}
+	said := rapid.SliceOfN(rapid.SampledFrom([]core.Message{
+		{Role: core.RoleAssistant, Content: "well"},
+		{Role: core.RoleAssistant, Content: "late", Superseded: true},
+		{Role: core.RoleAssistant, Interim: true, Calls: []core.ToolCall{{ID: "c", Name: "shell", Args: []byte(`{"a": 1}`)}}},
+		{Role: core.RoleUser, Admission: id, Content: "x"},
+	}), 0, 3).Draw(t, "messages")
+	must(m.k.Append(m.k.Context(), f, core.Batch{Messages: said}))(m.k)
+}
+
 func (m *model) settle(t *rapid.T) {
 	chat := m.chat(t)
 	id, ok := m.head(chat, core.Started)
@@ -127,7 +146,8 @@ func (m *model) settle(t *rapid.T) {
 	if !ok || !held {
 		t.Skip("nothing runs")
 	}
-	more := must(m.k.Settle(m.k.Context(), f, id, core.Settlement{Outcome: answered}))(m.k)
+	more := must(m.k.Settle(m.k.Context(), f, id, core.Settlement{Outcome: answered,
+		Tail: []core.Message{{Role: core.RoleAssistant, Admission: id, Content: "done"}}[:rapid.IntRange(0, 1).Draw(t, "tail")]}))(m.k)
 	m.end(chat, id)
 	m.k.equal(more, len(m.open[chat]) > 0)
 	m.over(chat)
@@ -229,6 +249,13 @@ func (m *model) check(*rapid.T) {
 		for _, a := range rows {
 			m.k.equal(a.Status, m.status[a.ID])
 		}
+		m.remembered(m.place[chat])
 	}
 	m.k.equal(m.k.balanced().Accepted, int64(m.accepted))
+}
+
+// remembered checks that what the store remembers of a transcript is what is stored.
+func (m *model) remembered(c core.ConversationID) {
+	v := must(m.k.Conversation(m.k.Context(), string(c), ""))(m.k)
+	m.k.equal(must(m.k.Recall(m.k.Context(), c, v.History))(m.k), must(m.k.Load(m.k.Context(), c))(m.k))
 }

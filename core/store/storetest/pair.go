@@ -35,6 +35,24 @@ var pairTests = []struct {
 		b.queue(said("2", "y"))
 		a.equal(a.balanced(), b.balanced())
 	}},
+	{"what one remembers of a transcript the other makes stale", func(a, b kit) {
+		row := a.queue(said("1", "x"))
+		f, claim := a.start(row.Conversation, "t")
+		version := func() int64 { return must(a.Conversation(a.Context(), string(row.Conversation), ""))(a).History }
+		write := func(k kit, text string) {
+			must(k.Append(k.Context(), f, core.Batch{Messages: []core.Message{{Role: core.RoleAssistant, Content: text}}}))(k)
+		}
+		write(a, "one")
+		a.equal(texts(must(a.Recall(a.Context(), row.Conversation, version()))(a)), []string{"one"})
+		write(a, "two")
+		a.equal(texts(must(a.Recall(a.Context(), row.Conversation, version()))(a)), []string{"one", "two"})
+		write(b, "three")
+		a.equal(texts(must(a.Recall(a.Context(), row.Conversation, version()))(a)), []string{"one", "two", "three"})
+		write(b, "four")
+		write(a, "five")
+		a.equal(texts(must(a.Recall(a.Context(), row.Conversation, version()))(a)), []string{"one", "two", "three", "four", "five"})
+		a.answer(f, claim)
+	}},
 	{"a takeover fences the old process out", func(a, b kit) { // C162
 		row := a.queue(said("1", "x"))
 		f, c := a.start(row.Conversation, "t")
