@@ -34,6 +34,10 @@
 // Conservation. What was accepted and what ended are counters that move in the transactions that accept and end; open
 // rows are counted. Census compares the two at any size, Recount reads every row.
 //
+// Memory. The transcripts of the conversations that were active last are kept, each at a version of its history, which every
+// change of a transcript raises. A commit of this process extends what is kept; a version that does not follow is another
+// process's work, and what was kept of it is forgotten. Recall answers from it, Load reads.
+//
 // Faults. NoSpace refuses and recovers by itself. After the first sign of damage nothing is written any more, no
 // checkpoint runs, and the files stay as they are, also when the store is closed.
 //
