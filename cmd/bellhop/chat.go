@@ -23,35 +23,38 @@ import (
 
 func (a *app) chatCommand() *cobra.Command {
 	var o client.ChatOptions
+	var wait time.Duration
 	c := &cobra.Command{Use: "chat [TEXT]", Short: "talk to the running gateway from the terminal", Args: cobra.ArbitraryArgs,
 		Long: "Talk to the running gateway. With TEXT it sends one message and prints the answer; without, it reads the terminal, or\n" +
 			"standard input as one message. Ctrl-C interrupts the turn.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.Text = strings.Join(args, " ")
-			return a.chat(cmd.Context(), o)
+			return a.chat(cmd.Context(), o, wait)
 		}}
 	c.Flags().StringVarP(&o.Session, "session", "s", "", "`key` or title of a session to go on with")
+	c.Flags().DurationVar(&wait, "wait", 10*time.Second, "how long to try when no gateway answers")
 	c.Flags().BoolVar(&o.JSON, "json", false, "print events as JSON lines")
 	return c
 }
 
-// reachTime is how long chat tries to reach the gateway.
-const reachTime = 10 * time.Second
+// returnTime is how long chat tries to reach a gateway again that it has talked to: a restart may drain first.
+const returnTime = 2 * time.Minute
 
-func (a *app) chat(ctx context.Context, o client.ChatOptions) error {
+func (a *app) chat(ctx context.Context, o client.ChatOptions, wait time.Duration) error {
 	cfg, err := a.load()
 	if err != nil {
 		return err
 	}
 	path := filepath.Join(cfg.Data, tokenFile)
 	if _, err := os.Stat(path); err != nil {
-		return fmt.Errorf("no gateway has run on %s yet; start one with bellhop serve", cfg.Data)
+		return fmt.Errorf("no gateway has run on %s yet, so nothing was sent; start one with `bellhop serve`", cfg.Data)
 	}
 	token, err := rpc.TokenFile(path)
 	if err != nil {
 		return err
 	}
 	o.In, o.Out, o.Err = a.in, a.out, a.err
+	o.Again, o.Where = max(wait, returnTime), func() string { return addressOf(cfg) }
 	if f, ok := a.in.(*os.File); ok {
 		o.Interactive = isTerminal(f) && o.Text == ""
 	}
@@ -65,13 +68,13 @@ func (a *app) chat(ctx context.Context, o client.ChatOptions) error {
 	dial := func(ctx context.Context) (jsonrpc.Conn, error) { // a gateway that was started again may listen elsewhere
 		return client.WebSocket(addressOf(cfg), token)(ctx)
 	}
-	c := client.Open(dial, reachTime)
+	c := client.Open(dial, wait)
 	var wg sync.WaitGroup
 	wg.Go(func() { forward(ctx, interrupts, presses) })
 	err = client.Chat(ctx, c, o)
 	cancel()
 	wg.Wait()
-	if errors.Is(err, client.ErrFailed) {
+	if errors.Is(err, client.ErrFailed) || errors.Is(err, client.ErrUnreachable) {
 		return errSaid
 	}
 	return err

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"slices"
 	"strings"
@@ -228,25 +229,34 @@ func (k *doorKill) count() {
 	}
 }
 
-// TestChatOutlivesAKill: the terminal client that waits for its answer prints it once, although another row gives it.
+// TestChatOutlivesAKill: the terminal client that waits for its answer prints it once and whole, although another row gives
+// it, and tells on the other stream what went on.
 func TestChatOutlivesAKill(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, scripted)
-	g := r.launch("BELLHOP_CRASH=" + crash.AfterOpen)
-	g.ready()
-	chat := r.command("chat", "hello")
-	out := newTail()
-	chat.Stdout, chat.Stderr = out, out
-	if err := chat.Start(); err != nil {
-		t.Fatal(err)
+	for _, point := range []string{crash.AfterOpen, crash.MidStream, crash.MidStream + ":3", crash.BeforeSettle, crash.AfterSettle} {
+		t.Run(point, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, scripted)
+			g := r.launch("BELLHOP_CRASH=" + point)
+			g.ready()
+			chat := r.command("chat", "hello")
+			var out, told bytes.Buffer
+			chat.Stdout, chat.Stderr = &out, &told
+			if err := chat.Start(); err != nil {
+				t.Fatal(err)
+			}
+			g.dies()
+			g = r.start()
+			if err := chat.Wait(); err != nil {
+				t.Errorf("chat ended with %v:\n%s", err, told.String())
+			}
+			if out.String() != "ANSWER begins, goes on, and comes to its END\n" {
+				t.Errorf("printed %q", out.String())
+			}
+			if !strings.Contains(told.String(), "The connection to the gateway broke. ") || strings.Contains(told.String(), "Nothing of yours") ||
+				!strings.Contains(told.String(), "Connected.") {
+				t.Errorf("told %q", told.String())
+			}
+			g.stop()
+		})
 	}
-	g.dies()
-	g = r.start()
-	if err := chat.Wait(); err != nil {
-		t.Errorf("chat ended with %v:\n%s", err, out)
-	}
-	if n := strings.Count(out.String(), "comes to its END"); n != 1 {
-		t.Errorf("the answer was printed %d times:\n%s", n, out)
-	}
-	g.stop()
 }

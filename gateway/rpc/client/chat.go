@@ -26,6 +26,8 @@ type ChatOptions struct {
 	Interactive bool            // In is a terminal: a conversation, and approvals are asked there
 	Interrupt   <-chan struct{} // one value per Ctrl-C
 	Settle      time.Duration   // how long an interrupted turn may take to end, default 10 s
+	Again       time.Duration   // how long to try when the connection broke, default that of the client
+	Where       func() string   // the gateway's address, as people read it; may be nil
 }
 
 var (
@@ -45,6 +47,11 @@ func Chat(ctx context.Context, c *Client, o ChatOptions) error {
 	if o.Settle == 0 {
 		o.Settle = 10 * time.Second
 	}
+	if o.Again != 0 {
+		c.again = o.Again
+	}
+	o.Err = &shared{w: o.Err}
+	c.reach = &reach{out: o.Err, where: o.Where}
 	t := &chat{c: c, o: o, lines: make(chan string), paint: painter{out: o.Out, err: o.Err, json: o.JSON}}
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error {
@@ -59,10 +66,15 @@ func Chat(ctx context.Context, c *Client, o ChatOptions) error {
 		}
 		return errDone
 	})
-	if err := g.Wait(); !errors.Is(err, errDone) {
-		return err
+	err := g.Wait()
+	if errors.Is(err, errDone) {
+		return nil
 	}
-	return nil
+	var away *unreachable
+	if errors.As(err, &away) {
+		c.reach.gaveUp(away.last)
+	}
+	return err
 }
 
 // chat is the state of one Chat; its loop goroutine alone uses it.
@@ -80,7 +92,7 @@ type chat struct {
 }
 
 func (t *chat) run(ctx context.Context) error {
-	if err := t.open(ctx); err != nil {
+	if err := t.unlessPressed(ctx, t.open); err != nil {
 		return err
 	}
 	if t.o.Text != "" || !t.o.Interactive {
@@ -148,7 +160,12 @@ const noSession jsonrpc.Code = 4001
 
 // one sends one message and waits for its answer.
 func (t *chat) one(ctx context.Context, text string) error {
-	if err := t.submit(ctx, text); err != nil {
+	defer func() {
+		if ctx.Err() == nil { // else it is still to be told what became of it
+			t.c.reach.sent.Store(unsent)
+		}
+	}()
+	if err := t.unlessPressed(ctx, func(ctx context.Context) error { return t.submit(ctx, text) }); err != nil {
 		return err
 	}
 	if t.own == "" {
@@ -213,13 +230,18 @@ func (t *chat) submit(ctx context.Context, text string) error {
 		Text      string `json:"text"`
 		Session   string `json:"session_id"`
 	}
+	t.own = ""
 	err := ErrCut
 	for errors.Is(err, ErrCut) {
-		err = t.c.Call(ctx, "prompt.submit", params, &r)
+		if err = t.c.connected(ctx); err == nil {
+			t.c.reach.sent.Store(underway)
+			err = t.c.Call(ctx, "prompt.submit", params, &r)
+		}
 	}
 	if err != nil {
 		return err
 	}
+	t.c.reach.sent.Store(kept)
 	t.own, t.started = r.Admission, false
 	if r.Status == "command" || r.Status == "steered" { // the latter is part of a turn that runs
 		t.own = ""
@@ -266,13 +288,28 @@ func (t *chat) wait(ctx context.Context) error {
 			timer := time.NewTimer(t.o.Settle)
 			defer timer.Stop()
 			late = timer.C
-			if gone, err := t.stop(ctx); err != nil || gone {
+			if gone, err := t.stopWithin(ctx); err != nil || gone {
 				return err
 			}
 		case <-late:
 			return ErrUnsettled
 		}
 	}
+}
+
+// stopWithin is stop, for as long as an interrupted turn may take, or until the person presses once more.
+func (t *chat) stopWithin(ctx context.Context) (gone bool, err error) {
+	limited, cancel := context.WithTimeout(ctx, t.o.Settle)
+	defer cancel()
+	err = t.unlessPressed(limited, func(ctx context.Context) error {
+		var err error
+		gone, err = t.stop(ctx)
+		return err
+	})
+	if ctx.Err() == nil && (limited.Err() != nil || errors.Is(err, ErrInterrupted) && !gone) {
+		return false, ErrUnsettled
+	}
+	return gone, err
 }
 
 // stop ends the own turn, or takes the own message out of the queue; then there is nothing to wait for.
@@ -307,13 +344,10 @@ func retryOf(e Event) string {
 // on handles one event. over: the own turn has ended. A turn that goes on for the own message becomes the own.
 func (t *chat) on(ctx context.Context, e Event) (err error, over bool) {
 	switch {
-	case e.Type == Offline:
-		t.paint.note("connection lost; trying again")
-		return nil, false
 	case e.Type == "message.start" && t.own != "" && retryOf(e) == t.own: // a crash lies between
 		t.own = e.Admission
-		t.paint.begin()
-	case e.Type == Online || e.Admission != t.own:
+		t.paint.again()
+	case e.Type == Online || e.Type == Offline || e.Admission != t.own:
 		t.paint.beside(e)
 		return nil, false
 	}

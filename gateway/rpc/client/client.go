@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
+	"io"
 	"strconv"
 	"sync"
 	"time"
@@ -43,6 +43,8 @@ const (
 type Client struct {
 	dial     Dial
 	patience time.Duration
+	again    time.Duration // patience after the first connection
+	reach    *reach        // is told how it stands; nil: nobody is
 	events   chan Event
 
 	mu    sync.Mutex
@@ -66,28 +68,42 @@ const buffer = 1024
 
 // Open makes a Client over dial; Run dials. A connection that cannot be had again within patience ends Run.
 func Open(dial Dial, patience time.Duration) *Client {
-	return &Client{dial: dial, patience: patience, events: make(chan Event, buffer), up: make(chan struct{}),
+	return &Client{dial: dial, patience: patience, again: patience, events: make(chan Event, buffer), up: make(chan struct{}),
 		calls: map[string]*call{}, seen: map[string]int64{}}
 }
 
 // Events tells the news. Somebody must read them, or calls stop being answered. It is never closed.
 func (c *Client) Events() <-chan Event { return c.events }
 
-// Run keeps a connection until ctx ends (nil) or none can be had (the error of the last attempt).
+// Run keeps a connection until ctx ends (nil) or none can be had (ErrUnreachable with the error of the last attempt).
 func (c *Client) Run(ctx context.Context) error {
-	for ctx.Err() == nil {
-		conn, err := backoff.Retry(ctx, func() (jsonrpc.Conn, error) { return c.dial(ctx) },
-			backoff.WithBackOff(&backoff.ExponentialBackOff{InitialInterval: 100 * time.Millisecond, Multiplier: 1.6,
-				RandomizationFactor: 0.3, MaxInterval: 5 * time.Second}), backoff.WithMaxElapsedTime(c.patience))
+	for patience := c.patience; ctx.Err() == nil; patience = c.again {
+		conn, err := c.connect(ctx, patience)
 		if err != nil {
 			if ctx.Err() != nil {
 				return nil
 			}
-			return fmt.Errorf("the gateway cannot be reached: %w", err)
+			return &unreachable{err}
 		}
 		c.live(ctx, conn)
 	}
 	return nil
+}
+
+// connect dials until there is a connection.
+func (c *Client) connect(ctx context.Context, patience time.Duration) (jsonrpc.Conn, error) {
+	told := c.reach
+	if told == nil {
+		told = &reach{out: io.Discard}
+	}
+	told.most = func() time.Duration { return patience }
+	conn, err := backoff.Retry(ctx, func() (jsonrpc.Conn, error) { return c.dial(ctx) },
+		backoff.WithBackOff(&backoff.ExponentialBackOff{InitialInterval: 100 * time.Millisecond, Multiplier: 1.6,
+			RandomizationFactor: 0.3, MaxInterval: 3 * time.Second}), backoff.WithMaxElapsedTime(patience), backoff.WithNotify(told.failed))
+	if err == nil {
+		told.back()
+	}
+	return conn, err
 }
 
 // live serves one connection until it breaks.
@@ -108,6 +124,9 @@ func (c *Client) live(ctx context.Context, conn jsonrpc.Conn) {
 		}
 	}
 	c.offline()
+	if c.reach != nil && ctx.Err() == nil {
+		c.reach.cut(c.again)
+	}
 	c.tell(ctx, Event{Type: Offline})
 }
 
@@ -166,13 +185,8 @@ func (c *Client) start(ctx context.Context, method string, params any, since str
 // Call asks and waits for the answer, into result when it is not nil. Without a connection it waits for one. Errors: a
 // *jsonrpc.Error from the gateway, ErrCut, or that of ctx.
 func (c *Client) Call(ctx context.Context, method string, params, result any) error {
-	c.mu.Lock()
-	up := c.up
-	c.mu.Unlock()
-	select {
-	case <-up:
-	case <-ctx.Done():
-		return context.Cause(ctx)
+	if err := c.connected(ctx); err != nil {
+		return err
 	}
 	k, err := c.start(ctx, method, params, "")
 	if err != nil {
@@ -187,6 +201,19 @@ func (c *Client) Call(ctx context.Context, method string, params, result any) er
 		return k.err
 	}
 	return json.Unmarshal(k.result, result)
+}
+
+// connected waits for a connection.
+func (c *Client) connected(ctx context.Context) error {
+	c.mu.Lock()
+	up := c.up
+	c.mu.Unlock()
+	select {
+	case <-up:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
 
 // take handles one message of the gateway.

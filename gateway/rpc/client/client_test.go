@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -371,6 +372,151 @@ func TestGatewayIsGone(t *testing.T) {
 	x := chat(t, newLine(t, rpc.New(rpctest.New(t, nil).Config())), client.ChatOptions{Session: "telegram:1", Text: "hi"})
 	if err := x.ends(); err == nil {
 		t.Error("a chat of another platform was made")
+	}
+}
+
+// outage is a way to a server that can be closed and opened again.
+type outage struct {
+	*line
+	mu   sync.Mutex
+	shut error
+}
+
+func (o *outage) dial(ctx context.Context) (jsonrpc.Conn, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.shut != nil {
+		return nil, o.shut
+	}
+	return o.line.dial(ctx)
+}
+
+func (o *outage) set(err error) {
+	o.mu.Lock()
+	o.shut = err
+	o.mu.Unlock()
+	if err != nil {
+		o.cut()
+	}
+}
+
+// chatOver is chat over a way of its own.
+func chatOver(t *testing.T, dial client.Dial, patience time.Duration, o client.ChatOptions) *terminal {
+	t.Helper()
+	x := &terminal{t: t, out: newShared(), err: newShared(), interrupt: make(chan struct{}, 4), done: make(chan error, 1)}
+	o.In, o.Out, o.Err, o.Interrupt = strings.NewReader(""), x.out, x.err, x.interrupt
+	o.Where = func() string { return "here:1" }
+	c := client.Open(dial, patience)
+	go func() { x.done <- client.Chat(context.Background(), c, o) }()
+	return x
+}
+
+// TestNobodyAnswers: the person is told at once and not after all tries, in words, and may give up earlier.
+func TestNobodyAnswers(t *testing.T) {
+	refused := func(context.Context) (jsonrpc.Conn, error) { return nil, syscall.ECONNREFUSED }
+	x := chatOver(t, refused, time.Hour, client.ChatOptions{Text: "hi"})
+	x.err.shows(t, "No gateway listens at here:1. Nothing of yours is under way. Start it with `bellhop serve` if it does not run. I go on trying for 1h0m0s.\n")
+	x.err.shows(t, "  no answer yet; the next try is in ")
+	x.interrupt <- struct{}{}
+	if err := x.ends(); !errors.Is(err, client.ErrInterrupted) {
+		t.Errorf("ended with %v", err)
+	}
+	for err, want := range map[error]string{
+		syscall.ECONNREFUSED: "No gateway listens at here:1. Nothing of yours is under way. Start it with `bellhop serve`, then repeat the command.\n",
+		client.ErrStranger:   "What listens at here:1 is not the gateway of this data folder. Nothing of yours is under way. Name the configuration",
+		client.ErrRefused:    "The gateway at here:1 refused the key of this data folder. Nothing of yours is under way. Name the configuration",
+		io.ErrUnexpectedEOF:  "The gateway at here:1 cannot be reached (unexpected EOF). Nothing of yours",
+	} {
+		x := chatOver(t, func(context.Context) (jsonrpc.Conn, error) { return nil, err }, time.Millisecond, client.ChatOptions{Text: "hi"})
+		if got := x.ends(); !errors.Is(got, client.ErrUnreachable) || !errors.Is(got, err) {
+			t.Errorf("%v: ended with %v", err, got)
+		}
+		if got := x.err.String(); !strings.Contains(got, want) {
+			t.Errorf("%v: told %q, want %q", err, got, want)
+		}
+		if x.out.String() != "" {
+			t.Errorf("out %q", x.out)
+		}
+	}
+}
+
+// TestGatewayComesBack: before the first word, and in the middle of an answer, which is written once and whole.
+func TestGatewayComesBack(t *testing.T) {
+	more, said := make(chan struct{}), make(chan struct{})
+	b := rpctest.New(t, func(_ context.Context, turn *rpctest.Turn) {
+		for _, piece := range []string{"one ", "two ", "three"} {
+			<-more
+			turn.Say(piece)
+			said <- struct{}{}
+		}
+	})
+	o := &outage{line: newLine(t, rpc.New(b.Config())), shut: syscall.ECONNREFUSED}
+	x := chatOver(t, o.dial, patience, client.ChatOptions{Text: "hi"})
+	x.err.shows(t, "No gateway listens")
+	o.set(nil)
+	x.err.shows(t, "Connected.")
+	more <- struct{}{}
+	<-said
+	x.out.shows(t, "one ")
+	o.set(syscall.ECONNREFUSED)
+	x.err.shows(t, "The connection to the gateway broke. Your message is stored. I go on trying for 20s.\n")
+	more <- struct{}{}
+	<-said // nobody hears this
+	o.set(nil)
+	x.out.shows(t, "one two ")
+	more <- struct{}{}
+	<-said
+	if err := x.ends(); err != nil {
+		t.Fatal(err)
+	}
+	if got := x.out.String(); got != "one two three\n" {
+		t.Errorf("out %q", got)
+	}
+	if got := x.err.String(); strings.Count(got, "Connected.") != 2 || strings.Count(got, "broke") != 1 {
+		t.Errorf("err %q", got)
+	}
+}
+
+// TestStopWhileAway: who stops an answer while the gateway is away does not wait for it.
+func TestStopWhileAway(t *testing.T) {
+	for name, presses := range map[string]int{"once": 1, "twice": 2} {
+		t.Run(name, func(t *testing.T) {
+			more := make(chan struct{})
+			defer close(more)
+			b := rpctest.New(t, func(_ context.Context, turn *rpctest.Turn) { turn.Say("one "); <-more })
+			o := &outage{line: newLine(t, rpc.New(b.Config()))}
+			settle := time.Hour
+			if presses == 1 {
+				settle = 10 * time.Millisecond
+			}
+			x := chatOver(t, o.dial, patience, client.ChatOptions{Text: "hi", Again: time.Hour, Settle: settle})
+			x.out.shows(t, "one ")
+			o.set(syscall.ECONNREFUSED)
+			x.err.shows(t, "broke")
+			for range presses {
+				x.interrupt <- struct{}{}
+			}
+			if err := x.ends(); !errors.Is(err, client.ErrUnsettled) {
+				t.Errorf("ended with %v", err)
+			}
+		})
+	}
+}
+
+// TestGatewayStaysAway: a message that was stored is not lost, and that is said.
+func TestGatewayStaysAway(t *testing.T) {
+	more := make(chan struct{})
+	defer close(more)
+	b := rpctest.New(t, func(_ context.Context, turn *rpctest.Turn) { turn.Say("one "); <-more })
+	o := &outage{line: newLine(t, rpc.New(b.Config()))}
+	x := chatOver(t, o.dial, patience, client.ChatOptions{Text: "hi", Again: time.Millisecond})
+	x.out.shows(t, "one ")
+	o.set(syscall.ECONNREFUSED)
+	if err := x.ends(); !errors.Is(err, client.ErrUnreachable) {
+		t.Errorf("ended with %v", err)
+	}
+	if got := x.err.String(); !strings.HasSuffix(got, "No gateway listens at here:1. Your message is stored. Start it with `bellhop serve`; the answer will be in this session, also on the web page.\n") {
+		t.Errorf("told %q", got)
 	}
 }
 

@@ -22,6 +22,9 @@ import (
 // ErrStranger: what listens does not know the token, so it is not the gateway of the data folder. It was not sent the token.
 var ErrStranger = errors.New("what listens there is not the gateway of this data folder")
 
+// ErrRefused: the gateway does not take the token.
+var ErrRefused = errors.New("the gateway refused the token")
+
 // errMoved: the connection on which the gateway proved itself is gone.
 var errMoved = errors.New("the gateway closed the connection")
 
@@ -43,7 +46,7 @@ func WebSocket(addr, token string) Dial {
 		c.CloseIdleConnections()
 		_ = conn.Close() // the failure before it is what is told
 		if answer != nil && answer.StatusCode == http.StatusUnauthorized {
-			return nil, backoff.Permanent(fmt.Errorf("the gateway refused the token: %w", err))
+			return nil, backoff.Permanent(fmt.Errorf("%w: %w", ErrRefused, err))
 		}
 		return nil, err
 	}

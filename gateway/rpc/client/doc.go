@@ -6,6 +6,9 @@
 //	             dial              first message            cut
 //	  offline ---------> greeting -----------------> online ------> offline (back-off, then the next dial)
 //
+// Chat tells what is wrong with the way to the gateway at once, and goes on trying (reach.go). When a turn begins once more
+// after a crash, what it says as before is not written again (paint.go).
+//
 // After a reconnect the client asks, for every session it has heard of, what happened since the last number it saw, and
 // hands that on before anything newer. A call that was under way when the connection broke ends with ErrCut: whether it took
 // effect is not known. prompt.submit with a request id may simply be repeated.

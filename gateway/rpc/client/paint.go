@@ -13,11 +13,28 @@ type painter struct {
 	out, err io.Writer
 	json     bool
 
-	shown string // of the text under way
+	shown string  // of the text under way
+	redo  *string // what came so far of a text that is told once more; nil: none is
 }
 
 // begin forgets the turn before.
-func (p *painter) begin() { p.shown = "" }
+func (p *painter) begin() { p.shown, p.redo = "", nil }
+
+// again says that the turn begins its text once more, because its process died: what it says as before is not repeated.
+func (p *painter) again() { p.redo = new(string) }
+
+// delta shows a piece of text.
+func (p *painter) delta(text string) {
+	if p.redo == nil {
+		p.shown += text
+		fmt.Fprint(p.out, text)
+		return
+	}
+	*p.redo += text
+	if whole := *p.redo; !strings.HasPrefix(p.shown, whole) { // it is past what is shown, or another text
+		p.all(whole)
+	}
+}
 
 func (p *painter) prompt() {
 	if !p.json {
@@ -70,17 +87,16 @@ func (p *painter) on(e Event) {
 	}
 	switch e.Type {
 	case "message.delta":
-		p.shown += b.Text
-		fmt.Fprint(p.out, b.Text)
+		p.delta(b.Text)
 	case "message.reset":
 		p.all(b.Text)
 	case "message.interim":
 		p.all(b.Text)
 		p.newline()
-		p.shown = ""
+		p.begin()
 	case "tool.start":
 		p.newline()
-		p.shown = ""
+		p.begin()
 		p.note("· %s %s", b.Name, b.Context)
 	case "tool.complete":
 		p.note("  %s", b.Summary)
@@ -125,7 +141,7 @@ func (p *painter) all(text string) {
 		p.note("(corrected:)")
 	}
 	fmt.Fprint(p.out, rest)
-	p.shown = text
+	p.shown, p.redo = text, nil
 }
 
 func (p *painter) newline() {
