@@ -43,6 +43,7 @@ type Arrival struct {
 	alone bool // so must nothing else that follows
 	halts bool // it stops what runs, and does nothing else
 	ours  bool // nobody in this process took care of it before
+	early bool // it is carried out before it is stored
 	again bool // the process before this one may have carried it out
 	do    func(ctx context.Context, a *Arrival) *said
 	said  *said // what came of do; nil: it is still to be done

@@ -28,6 +28,7 @@
 // is carried out again: repeating it changes nothing (/stop, /approve, /deny, /model), or leaves an empty conversation
 // behind (/new). Only /queue rm and /queue edit, which name a row by its place, say instead that they may have been done.
 // A press is repeated, too: it names what it is about. Where a platform delivers again without a cursor the same holds.
+// What was stopped stays so: read-back finds the row of a stop whose turn did not live to obey it (command.Stopped).
 //
 // arrival.go is the one translation between the words of adapters and of core. Who may talk: people named in the
 // configuration, stored grants, everybody when access.default is allow. Strangers get one line with a pairing code, ever.

@@ -17,9 +17,10 @@ const (
 
 // said is what a command or a press came to.
 type said struct {
-	answer command.Answer
-	toast  string
-	err    error
+	answer  command.Answer
+	toast   string
+	stopped bool // a turn
+	err     error
 }
 
 // hurry notes what of a piece acts as this process's to carry out, and carries out the stops at once, all of them before
@@ -35,9 +36,11 @@ func (g *Gateway) hurry(ctx context.Context, piece []Arrival) {
 		a.ours = g.ran.add(a.name(), ranFor)
 		late := !a.In.Sent.IsZero() && a.In.Sent.Before(g.began)
 		if a.halts && a.ours && a.first && !late {
-			if came := a.do(ctx, a); came.err == nil {
+			a.early = true
+			if came := a.do(ctx, a); came.err == nil && came.stopped {
 				a.said = came
 			}
+			a.early = false
 		}
 	}
 }

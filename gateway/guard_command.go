@@ -36,6 +36,9 @@ func (g *Gateway) guardCommand(_ context.Context, a *Arrival) (Verdict, error) {
 		a.In.Text, a.Busy = s.Text, busy
 		return Pass, nil
 	}
+	if a.In.Text == "" { // the platform tells commands apart; the row says what was asked for
+		a.In.Text = strings.TrimSpace("/" + a.In.Command + " " + a.In.Args)
+	}
 	row, _ := g.cfg.Commands.Find(a.In.Command)
 	a.alone, a.halts = row.Admin, row.Halts && a.In.Args == ""
 	return a.command(g.run, g.tell), nil
@@ -64,7 +67,7 @@ func isNameRune(r rune) bool {
 
 // call is what a command is told about the arrival.
 func (g *Gateway) call(ctx context.Context, a *Arrival) (command.Call, error) {
-	c := command.Call{By: a.By, Key: a.Key, Name: a.In.Command, Args: a.In.Args, Route: a.route(), Group: a.In.Group, Submission: a.submission(), Again: a.again}
+	c := command.Call{By: a.By, Key: a.Key, Name: a.In.Command, Args: a.In.Args, Route: a.route(), Group: a.In.Group, Submission: a.submission(), Early: a.early, Again: a.again}
 	conv, err := g.cfg.Store.Lookup(ctx, a.Key)
 	if err != nil && !core.Is(err, core.NotFound) {
 		return c, err
@@ -80,7 +83,7 @@ func (g *Gateway) run(ctx context.Context, a *Arrival) *said {
 		return &said{err: err}
 	}
 	answer, err := g.safely(ctx, c)
-	return &said{answer: answer, err: err}
+	return &said{answer: answer, stopped: answer.Stopped, err: err}
 }
 
 // tell answers a command, which is run now unless it was before.

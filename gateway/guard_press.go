@@ -33,7 +33,7 @@ func (g *Gateway) press(ctx context.Context, a *Arrival) *said {
 		return &said{err: err}
 	}
 	toast, err := g.cfg.Commands.Press(ctx, c, a.In.Data)
-	return &said{toast: toast, err: err}
+	return &said{toast: toast, stopped: toast == command.PressStopped, err: err}
 }
 
 // toast answers a press, which is obeyed now unless it was before; the toast goes back with the acknowledgement.

@@ -21,6 +21,14 @@ At the door nothing is ever marked: a client asks again under its request id and
 |---|---|---|---|---|
 `
 
+const stopHead = `
+The same while a turn is being stopped, by ` + "`/stop`" + ` or by its button (` + "`cmd/bellhop/crash_stop_test.go`" + `): the turn ends, the person is
+told, the next message is answered.
+
+| dies | the turn | goes on in between |
+|---|---|---|
+`
+
 // TestKillMatrixIsPublished keeps docs/kill-matrix.md equal to the table that is tested; UPDATE=1 writes it.
 func TestKillMatrixIsPublished(t *testing.T) {
 	var b strings.Builder
@@ -34,6 +42,15 @@ func TestKillMatrixIsPublished(t *testing.T) {
 		if !w.chat {
 			fmt.Fprintf(&b, "| %s | rpc | %s | %s | %s |\n", w.point, tool, w.atDoor(), effects)
 		}
+	}
+	b.WriteString(stopHead)
+	for _, s := range stops {
+		point, _, _ := strings.Cut(s.point, ":")
+		model := "no"
+		if s.again > 0 {
+			model = "perhaps, until the stop is delivered again"
+		}
+		fmt.Fprintf(&b, "| %s | stopped | %s |\n", point, model)
 	}
 	file := filepath.Join("..", "..", "docs", "kill-matrix.md")
 	if os.Getenv("UPDATE") != "" {

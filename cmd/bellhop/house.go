@@ -132,7 +132,8 @@ func (h *house) newEngine() error {
 	nobody := func(core.Holder) bool { return false } // and one visit at a time drains a conversation: what holds its lease is a leftover
 	live := session.New()
 	reader := readback.New(h.store, readback.Options{Log: h.log,
-		Drop: func(ctx context.Context, id core.AdmissionID) { h.ask.Drop(ctx, id) },
+		Stopped: func(ctx context.Context, row core.Admission) (bool, error) { return command.Stopped(ctx, h.store, row) },
+		Drop:    func(ctx context.Context, id core.AdmissionID) { h.ask.Drop(ctx, id) },
 		Emit: func(ctx context.Context, row core.Admission, b core.EventBody) {
 			h.hub.Emit(ctx, row.Conversation, row.ID, row.Turn, b)
 		}})

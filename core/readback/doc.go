@@ -11,6 +11,8 @@
 //	            | the author writes again after the notice --> interrupted, uncertain; the queue moves
 //	            | an internal event has waited long enough --> the same
 //
+// A turn that somebody asked to stop before its process died does not go on: what would be retried is settled interrupted.
+//
 // A call that was recorded or asked about but not started had no effect. ReadOnly calls are never started, so they count
 // the same. A call whose effect nobody declared counts as Once.
 //

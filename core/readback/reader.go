@@ -31,6 +31,8 @@ type Options struct {
 	// Emit tells news of a row that no turn runs for: the fate question where no platform can show it, and the end of a row
 	// that was settled. nil: nobody is told.
 	Emit func(ctx context.Context, row core.Admission, b core.EventBody)
+	// Stopped reports whether somebody who may has asked to stop row since it was claimed; nil: nobody ever does.
+	Stopped func(ctx context.Context, row core.Admission) (bool, error)
 	// Drop ends the open questions of a row that will not go on; nil: they expire.
 	Drop func(ctx context.Context, id core.AdmissionID)
 	Log  *slog.Logger
@@ -55,6 +57,9 @@ func New(s Store, o Options) *Reader {
 	}
 	if o.Emit == nil {
 		o.Emit = func(context.Context, core.Admission, core.EventBody) {}
+	}
+	if o.Stopped == nil {
+		o.Stopped = func(context.Context, core.Admission) (bool, error) { return false, nil }
 	}
 	if o.Drop == nil {
 		o.Drop = func(context.Context, core.AdmissionID) {}
@@ -87,6 +92,13 @@ func (r *Reader) Settle(ctx context.Context, row core.Admission) (Report, error)
 		return r.undecided(ctx, row, f, d)
 	}
 	if d.Retry {
+		stopped, err := r.o.Stopped(ctx, row)
+		if err != nil {
+			return Report{}, err
+		}
+		if stopped {
+			return r.stop(ctx, row, f, d)
+		}
 		tries, err := r.tries(ctx, row)
 		if err != nil {
 			return Report{}, err
@@ -101,6 +113,17 @@ func (r *Reader) Settle(ctx context.Context, row core.Admission) (Report, error)
 	retry, err := r.resolve(ctx, row, core.Resolution{Outcome: d.Outcome, Retry: d.Retry, Resume: d.Resume,
 		Deliver: d.Deliver, Calls: d.Calls, Why: d.Why})
 	return Report{Decision: d, Retry: retry}, err
+}
+
+// stop ends a turn that somebody stopped, and whose process died before it had stored that.
+func (r *Reader) stop(ctx context.Context, row core.Admission, f file, d Decision) (Report, error) {
+	d.Retry, d.Resume = false, false
+	d.Outcome = core.Outcome{Result: core.Interrupted, Reason: core.ReasonStopped, Text: f.spoken(wordsStopped), Uncertain: len(d.Open) > 0}
+	d.Why += "; it was asked to stop"
+	tail, calls := Close(row, f.said, f.calls, Unseen, wordsClosing)
+	d.Deliver = f.ending(row, wordsStopped)
+	_, err := r.resolve(ctx, row, core.Resolution{Outcome: d.Outcome, Tail: tail, Calls: calls, Deliver: d.Deliver, Why: d.Why})
+	return Report{Decision: d}, err
 }
 
 // giveUp ends an input that took its process down again and again.

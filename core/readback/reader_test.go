@@ -442,3 +442,36 @@ func TestInputThatKillsIsGivenUp(t *testing.T) {
 	}
 	w.balanced()
 }
+
+// What was asked to stop does not go on; what has an open effect still asks, and an answer that is there is given.
+func TestStopped(t *testing.T) {
+	answered := user()
+	answered.Messages = append(answered.Messages, core.Message{Role: core.RoleAssistant, Content: "done"})
+	for _, tc := range []struct {
+		name    string
+		batches []core.Batch
+		want    core.Reason
+		unknown bool
+	}{
+		{"nothing was done", []core.Batch{user()}, core.ReasonStopped, false},
+		{"a call was recorded", append([]core.Batch{user()}, called(core.CallRecorded, core.Once, "x")...), core.ReasonStopped, false},
+		{"a call may be repeated", append([]core.Batch{user()}, called(core.CallStarted, core.Idempotent, "x")...), core.ReasonStopped, false},
+		{"a call has an open effect", append([]core.Batch{user()}, called(core.CallStarted, core.Once, "x")...), "", true},
+		{"the answer is stored", []core.Batch{answered}, core.ReasonAnswered, false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			w := newWorld(t, readback.Options{Stopped: func(context.Context, core.Admission) (bool, error) { return true, nil }})
+			w.say(w.author())
+			row := w.dies(tc.batches...)
+			rep := w.settle(row)
+			if rep.Retry != nil || rep.Unknown != tc.unknown || w.row(row.ID).Outcome.Reason != tc.want {
+				t.Errorf("%+v %+v", rep, w.row(row.ID).Outcome)
+			}
+			said := must[[]core.Message](t)(w.Said(t.Context(), row.ID))
+			if last := said[len(said)-1]; tc.want == core.ReasonStopped && (last.Role != core.RoleAssistant || !last.Synthetic) {
+				t.Errorf("the tail is not closed: %+v", said)
+			}
+			w.balanced()
+		})
+	}
+}

@@ -14,6 +14,7 @@ const (
 	wordsAfter     = "Please check, then choose. If you just write on, I leave it as it is."
 	wordsGivenUp   = "I was cut off each time I tried to answer this message, so I stopped trying. It is kept; send it again, " +
 		"perhaps in smaller pieces."
+	wordsStopped = "*(stopped)*"
 	wordsClosing = "(This turn was cut off before it could answer.)"
 )
 

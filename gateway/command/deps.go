@@ -40,6 +40,7 @@ type Store interface {
 	Edit(ctx context.Context, c core.ConversationID, fn func(*core.Conversation)) (core.Conversation, error)
 	Admission(ctx context.Context, id core.AdmissionID) (core.Admission, error)
 	Unsettled(ctx context.Context, c core.ConversationID) ([]core.Admission, error)
+	Recent(ctx context.Context, c core.ConversationID, limit int) ([]core.Admission, error)
 	Question(ctx context.Context, id core.QuestionID) (core.Question, error)
 }
 

@@ -26,9 +26,11 @@ func (t *Table) Press(ctx context.Context, c Call, data string) (string, error) 
 }
 
 // Halts reports whether a button stops a turn: then it may be obeyed before its press is stored.
-func Halts(data string) bool { return strings.HasPrefix(data, "stop:") }
+func Halts(data string) bool { return strings.HasPrefix(data, stopPress) }
 
-// pressStop stops one turn, never a later one.
+const stopPress = "stop:"
+
+// pressStop stops one turn, and what goes on from it after a crash, but never a later one.
 func (t *Table) pressStop(ctx context.Context, c Call, id core.AdmissionID) (string, error) {
 	a, err := t.deps.Store.Admission(ctx, id)
 	switch {
@@ -36,10 +38,48 @@ func (t *Table) pressStop(ctx context.Context, c Call, id core.AdmissionID) (str
 		return "", err
 	case a.By != c.By.ID && !c.By.Can(core.CanControl):
 		return "", core.Errorf("stop", core.Denied, "%s did not start it", c.By.ID)
-	case t.deps.Sessions.InterruptTurn(a.Conversation, id, core.Interrupt{Reason: core.ReasonStopped, By: c.By.ID}):
-		return "Stopped.", nil
+	}
+	for a.Outcome.Reason == core.ReasonRetried {
+		if a, err = t.heir(ctx, a); err != nil {
+			return "", err
+		}
+	}
+	if a.Status == core.Queued {
+		_, err = t.deps.Desk.Cancel(ctx, c.By, a.ID)
+		if !core.Is(err, core.Conflict) { // it has begun
+			return PressStopped, err
+		}
+	}
+	why := core.Interrupt{Reason: core.ReasonStopped, By: c.By.ID}
+	if a.ID != "" && t.deps.Sessions.InterruptTurn(a.Conversation, a.ID, why) || t.cutShort(ctx, c, a, why) {
+		return PressStopped, nil
 	}
 	return "It has ended already.", nil
+}
+
+// PressStopped is said when a button has stopped a turn.
+const PressStopped = "Stopped."
+
+// cutShort keeps a turn that was cut off from going on. Who reads it back now learns it from the registry, who does so
+// later from the press, once that is a row; see Stopped.
+func (t *Table) cutShort(ctx context.Context, c Call, a core.Admission, why core.Interrupt) bool {
+	now, err := t.deps.Store.Admission(ctx, a.ID)
+	if err != nil || now.Status != core.Unknown && now.Status != core.Started {
+		return false
+	}
+	_, live := t.deps.Sessions.Interrupt(a.Conversation, why)
+	return live || !c.Early
+}
+
+// heir finds the row that goes on from a, which was cut off; the zero Admission when none does.
+func (t *Table) heir(ctx context.Context, a core.Admission) (core.Admission, error) {
+	rows, err := t.deps.Store.Recent(ctx, a.Conversation, lookBack)
+	for _, r := range rows {
+		if r.RetryOf == a.ID {
+			return r, err
+		}
+	}
+	return core.Admission{}, err
 }
 
 func (t *Table) pressQueue(ctx context.Context, c Call, what string, id core.AdmissionID) (string, error) {

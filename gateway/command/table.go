@@ -19,6 +19,7 @@ type Call struct {
 	Group        bool
 	Rich         bool // the door shows more than text
 	Submission   core.Submission
+	Early        bool // its row is not stored yet
 	Again        bool // a process that died may have run it already
 }
 
@@ -26,6 +27,7 @@ type Call struct {
 type Answer struct {
 	Text    string // Markdown
 	Buttons []core.Button
+	Stopped bool // what ran was stopped
 	Submit  *core.Submission
 	Busy    string // how Submit meets a running turn: queue or steer; "" is the conversation's own mode
 }

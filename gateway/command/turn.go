@@ -43,6 +43,36 @@ func (t *Table) empty(ctx context.Context, c Call, reason core.Reason) (gone []c
 	return gone, stopped, err
 }
 
+// lookBack is how many of a conversation's newest rows may hold a stop that its turn did not live to obey.
+const lookBack = 64
+
+// Stopped reports whether somebody who may has asked to stop row since it was claimed. Commands and presses are rows, so
+// this is known when the process that took them is gone, and the turn with it. s is a core.Store.
+func Stopped(ctx context.Context, s interface {
+	Recent(ctx context.Context, c core.ConversationID, limit int) ([]core.Admission, error)
+}, row core.Admission) (bool, error) {
+	rows, err := s.Recent(ctx, row.Conversation, lookBack)
+	for _, r := range rows {
+		if r.Outcome.Reason == core.ReasonCommand && !r.Created.Before(row.Claimed) && stops(r, row) {
+			return true, err
+		}
+	}
+	return false, err
+}
+
+// stops reports whether a command or a press stops what runs for row, if it is of somebody who may.
+func stops(asked, row core.Admission) bool {
+	by := asked.Principal()
+	own := by.ID == row.By || by.Can(core.CanControl)
+	text := asked.Submission.Text
+	if id, ok := strings.CutPrefix(text, stopPress); ok {
+		return own && id == string(row.ID)
+	}
+	name, _ := word(text)
+	name, _, _ = strings.Cut(strings.ToLower(name), "@")
+	return (own || !row.Submission.Group) && (name == "/stop" || name == "/new")
+}
+
 func (t *Table) stop(ctx context.Context, c Call) (Answer, error) {
 	if what, _ := word(c.Args); strings.EqualFold(what, "all") && c.Conversation.ID != "" {
 		gone, stopped, err := t.empty(ctx, c, core.ReasonStopped)
@@ -55,15 +85,21 @@ func (t *Table) stop(ctx context.Context, c Call) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	text := stoppedWords(stopped)
+	a := Answer{Text: stoppedWords(stopped), Stopped: stopped}
 	if c.Conversation.ID == "" {
-		return say(text)
+		return a, nil
 	}
-	rows, err := t.waiting(ctx, c.Conversation.ID)
-	if err != nil || len(rows) == 0 {
-		return Answer{Text: text}, err
+	rows, err := t.deps.Store.Unsettled(ctx, c.Conversation.ID)
+	if err != nil {
+		return Answer{}, err
 	}
-	return say(text + " Still waiting:\n" + numbered(rows) + "\n`/stop all` clears them.")
+	if !stopped && cutOff(rows) != "" {
+		a.Text += " What was cut off does not go on."
+	}
+	if rows = queued(rows); len(rows) > 0 {
+		a.Text += " Still waiting:\n" + numbered(rows) + "\n`/stop all` clears them."
+	}
+	return a, nil
 }
 
 func stoppedWords(stopped bool) string {
@@ -164,7 +200,7 @@ func (t *Table) resolve(ctx context.Context, c Call) (Answer, error) {
 		return say("Say what became of it: `/resolve done` (it happened), `/resolve retry` (run it again) or `/resolve drop` (leave it).")
 	}
 	if id == "" {
-		row, err := t.cutOff(ctx, c)
+		row, err := t.undecided(ctx, c)
 		if err != nil || row == "" {
 			return Answer{Text: "No turn of this conversation was cut off."}, err
 		}
@@ -174,18 +210,22 @@ func (t *Table) resolve(ctx context.Context, c Call) (Answer, error) {
 	return Answer{Text: text}, err
 }
 
-// cutOff finds the turn of the conversation whose fate is unknown.
-func (t *Table) cutOff(ctx context.Context, c Call) (core.AdmissionID, error) {
+// undecided finds the turn of the conversation whose fate is unknown.
+func (t *Table) undecided(ctx context.Context, c Call) (core.AdmissionID, error) {
 	if c.Conversation.ID == "" {
 		return "", nil
 	}
 	rows, err := t.deps.Store.Unsettled(ctx, c.Conversation.ID)
+	return cutOff(rows), err
+}
+
+func cutOff(rows []core.Admission) core.AdmissionID {
 	for _, r := range rows {
 		if r.Status == core.Unknown {
-			return r.ID, err
+			return r.ID
 		}
 	}
-	return "", err
+	return ""
 }
 
 // settle ends a turn that was cut off as the caller says, and returns words for it.

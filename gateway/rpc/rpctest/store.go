@@ -291,6 +291,20 @@ func (s *Store) Unsettled(_ context.Context, c core.ConversationID) ([]core.Admi
 	return out, nil
 }
 
+// Recent implements command.Store.
+func (s *Store) Recent(_ context.Context, c core.ConversationID, limit int) ([]core.Admission, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []core.Admission
+	for _, r := range s.rows {
+		if r.Conversation == c {
+			out = append(out, *r)
+		}
+	}
+	slices.SortFunc(out, func(a, b core.Admission) int { return cmp.Compare(b.Seq, a.Seq) })
+	return out[:min(limit, len(out))], nil
+}
+
 // Rows counts the rows of c, settled ones too.
 func (s *Store) Rows(c core.ConversationID) int {
 	s.mu.Lock()

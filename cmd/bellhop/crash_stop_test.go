@@ -1,0 +1,75 @@
+//go:build crashtest
+
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"bellhop/core/crash"
+	"bellhop/core/provider/providertest"
+)
+
+// hanging begins an answer to "hello" and goes on only once the gateway was killed and asks again, if it does.
+func hanging(r *providertest.Request) providertest.Reply {
+	if strings.Contains(r.Last(), "ping") {
+		return providertest.Reply{providertest.Text("PONG")}
+	}
+	return providertest.Reply{providertest.Text("ANSWER begins"), providertest.Hang()}
+}
+
+// stops are the points at which a gateway may die while it takes a stop. The message passes those of admission once, the
+// stop for the second time.
+var stops = []struct {
+	point string
+	again int // how often at most the next process asks the model before it obeys
+}{
+	{crash.BeforeAdmit + ":2", 1}, // nobody knows of the stop before the platform delivers it again
+	{crash.AfterAdmit + ":2", 0},
+	{crash.AfterAck + ":2", 0},
+	{crash.BeforeSettle, 1}, // perhaps before the stop is stored
+	{crash.AfterSettle, 0},
+}
+
+// Wherever the process dies on the way of a stop, the turn ends, the person is told, and the next message is answered.
+func TestKillDuringAStop(t *testing.T) {
+	ways := map[string]func(r *rig){
+		"command": func(r *rig) { r.chat.Say(r.owner, "/stop") },
+		"button":  func(r *rig) { r.until("the button", func() bool { return r.press("stop:", "") }) },
+	}
+	for way, stop := range ways {
+		for _, s := range stops {
+			t.Run(way+"/"+s.point, func(t *testing.T) {
+				t.Parallel()
+				r := newRig(t, hanging)
+				g := r.launch("BELLHOP_CRASH=" + s.point)
+				g.ready()
+				r.chat.Say(r.owner, "hello")
+				r.until("the answer begins", func() bool { return r.says("ANSWER begins") > 0 })
+				stop(r)
+				g.dies()
+				before := len(r.model.Requests())
+				g = r.start()
+				r.until("the turn has ended", func() bool { return idle(r) })
+				if n := len(r.model.Requests()) - before; n > s.again {
+					t.Errorf("the model was asked to go on %d times", n)
+				}
+				if way == "command" {
+					r.until("an answer to the command", func() bool { return r.says("Stopped.")+r.says("Nothing is running.") > 0 })
+				}
+				r.chat.Say(r.owner, "ping")
+				r.until("the next message is answered", func() bool { return r.says("PONG") > 0 })
+				g.stop()
+				if out := r.must("verify"); !strings.Contains(out, "ok") {
+					t.Errorf("verify: %s", out)
+				}
+			})
+		}
+	}
+}
+
+// idle reports whether nothing is unsettled.
+func idle(r *rig) bool {
+	out := r.must("verify")
+	return strings.Contains(out, "queued 0") && strings.Contains(out, "started 0") && strings.Contains(out, "unknown 0")
+}
