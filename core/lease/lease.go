@@ -102,16 +102,12 @@ type grant struct {
 
 func (k *Keeper) hold(ctx context.Context, g grant, fn func(context.Context, core.Fence) (bool, error)) (err error) {
 	held, end := context.WithCancelCause(ctx)
-	joined := make(chan struct{})
-	go func() {
-		defer close(joined)
-		k.refresh(held, end, g)
-	}()
+	refresher := k.refresh(held, end, g)
 	released := false
 	defer func() {
 		lost, isLost := core.InterruptOf(held)
 		end(nil)
-		<-joined
+		refresher.join()
 		if !released {
 			k.release(ctx, g.fence)
 		}
