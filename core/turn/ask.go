@@ -3,9 +3,7 @@ package turn
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
-	"time"
 
 	"bellhop/core"
 	"bellhop/core/crash"
@@ -14,10 +12,8 @@ import (
 	"bellhop/core/tool"
 )
 
-const (
-	listenGrace = 200 * time.Millisecond // for a provider to come back after its call was ended
-	maxContinue = 2                      // times an answer that hit the length limit is continued
-)
+// maxContinue is how many times an answer that hit the length limit is continued.
+const maxContinue = 2
 
 // ask makes one model call, with as many attempts as the retry table gives it.
 func (r *Runner) ask(ctx context.Context, t *state, req provider.Request) (*provider.Reply, core.Reason) {
@@ -83,83 +79,6 @@ func (t *state) show(text string, instead bool) {
 		t.news.tell(core.EventBody{Type: core.MessageReset, Text: text})
 	case text != "":
 		t.news.tell(core.EventBody{Type: core.MessageDelta, Text: text})
-	}
-}
-
-// heard is what a provider said, or that it is over.
-type heard struct {
-	part  provider.Part
-	err   error
-	panic any
-}
-
-// listen makes one call and hands its parts to on. The provider speaks on a goroutine of its own, because an interrupt
-// must not wait for one that hangs: it is then left behind, and what it says later goes nowhere.
-func (r *Runner) listen(ctx context.Context, p provider.Provider, req provider.Request, on func(provider.Part)) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	said := make(chan heard, 16)
-	go speak(ctx, p, req, said)
-	defer hush(cancel, said)
-	silence := time.NewTimer(r.o.Silence)
-	defer silence.Stop()
-	for {
-		select {
-		case h, ok := <-said:
-			switch {
-			case !ok:
-				return nil
-			case h.panic != nil:
-				panic(h.panic) // of this turn, so its turn ends with it
-			case h.err != nil:
-				return h.err
-			}
-			silence.Reset(r.o.Silence)
-			on(h.part)
-		case <-ctx.Done():
-			return &provider.Error{Kind: provider.Transport, Text: "the call was ended", Err: context.Cause(ctx)}
-		case <-silence.C:
-			return &provider.Error{Kind: provider.Transport, Text: fmt.Sprintf("nothing came for %s", r.o.Silence)}
-		}
-	}
-}
-
-// speak makes the call and passes on what the provider says, until it has ended or ctx has.
-func speak(ctx context.Context, p provider.Provider, req provider.Request, said chan<- heard) {
-	defer close(said)
-	pass := func(h heard) bool {
-		select {
-		case said <- h:
-			return h.err == nil
-		case <-ctx.Done():
-			return false
-		}
-	}
-	defer func() {
-		if p := recover(); p != nil {
-			pass(heard{panic: p})
-		}
-	}()
-	for part, err := range p.Stream(ctx, req) {
-		if !pass(heard{part: part, err: err}) {
-			return
-		}
-	}
-}
-
-// hush ends a call and gives the provider a moment to notice.
-func hush(cancel context.CancelCauseFunc, said <-chan heard) {
-	cancel(context.Canceled)
-	grace := time.NewTimer(listenGrace)
-	defer grace.Stop()
-	for {
-		select {
-		case _, ok := <-said:
-			if !ok {
-				return
-			}
-		case <-grace.C:
-			return
-		}
 	}
 }
 
