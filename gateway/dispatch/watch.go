@@ -22,25 +22,26 @@ type ended struct {
 func (t *play) run(ctx context.Context, cancel context.CancelCauseFunc) ended {
 	g := &gate{t: t}
 	defer g.close()
-	done := make(chan ended, 1)
-	go func() { done <- t.call(ctx, g) }()
-	return t.watch(ctx, cancel, done)
+	done := make(chan *ended, 1)
+	go t.call(ctx, g, done)
+	return *t.watch(ctx, cancel, done)
 }
 
 // call runs the turn; a panic is an outcome.
-func (t *play) call(ctx context.Context, g *gate) (end ended) {
+func (t *play) call(ctx context.Context, g *gate, done chan<- *ended) {
+	end := new(ended)
 	defer func() {
 		if p := recover(); p != nil {
-			end = ended{ours: true, outcome: t.d.panicked(t.row(), p)}
+			*end = ended{ours: true, outcome: t.d.panicked(t.row(), p)}
 		}
+		done <- end
 	}()
 	in := turn.Input{Claim: t.claim, Fence: t.fence, Steer: g.steer, Active: g.active, Waiting: g.waiting}
-	o, tail := t.d.cfg.Runner.Run(ctx, in, g.emit)
-	return ended{outcome: o, tail: tail}
+	end.outcome, end.tail = t.d.cfg.Runner.Run(ctx, in, g.emit)
 }
 
 // watch waits for the turn, and interrupts one that shows no activity or has no time left.
-func (t *play) watch(ctx context.Context, cancel context.CancelCauseFunc, done <-chan ended) ended {
+func (t *play) watch(ctx context.Context, cancel context.CancelCauseFunc, done <-chan *ended) *ended {
 	idle := time.NewTimer(t.d.cfg.Liveness)
 	defer idle.Stop()
 	limit := time.NewTimer(t.d.cfg.MaxTime)
@@ -72,7 +73,7 @@ func (t *play) watch(ctx context.Context, cancel context.CancelCauseFunc, done <
 }
 
 // await gives an interrupted turn a moment to close its affairs, then leaves it behind.
-func (t *play) await(ctx context.Context, done <-chan ended) ended {
+func (t *play) await(ctx context.Context, done <-chan *ended) *ended {
 	why := core.ReasonLeaseLost
 	if i, ok := core.InterruptOf(ctx); ok {
 		why = i.Reason
@@ -90,11 +91,11 @@ func (t *play) await(ctx context.Context, done <-chan ended) ended {
 	case <-timer.C:
 	}
 	t.abandon(done, why)
-	return ended{ours: true, outcome: core.Outcome{Result: core.Interrupted, Reason: why, Text: reasonWords(why, t.d.cfg)}}
+	return &ended{ours: true, outcome: core.Outcome{Result: core.Interrupted, Reason: why, Text: reasonWords(why, t.d.cfg)}}
 }
 
 // abandon leaves the turn behind and counts it until it comes back.
-func (t *play) abandon(done <-chan ended, why core.Reason) {
+func (t *play) abandon(done <-chan *ended, why core.Reason) {
 	a := t.row()
 	t.d.cfg.Log.Error("a turn does not end and is left behind", "session", a.Conversation, "admission", a.ID, "turn", t.fence.Turn, "reason", why)
 	t.d.hung.Add(1)
