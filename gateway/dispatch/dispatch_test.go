@@ -199,6 +199,7 @@ func TestSweepFindsWhatNobodyWokeFor(t *testing.T) {
 func TestLeaseOfAnotherProcess(t *testing.T) {
 	other := core.Holder{Host: "here/boot", PID: 2, Instance: "other"}
 	bubble(t, answers, func(t *testing.T, g *gateway) {
+		synctest.Wait() // the first sweep is over: it would run them at once
 		chat := g.admit("1")
 		program := g.admit("1", func(e *core.Entry) { e.Submission.Finite, e.Submission.Route = true, core.Route{} })
 		l, err := g.store.Acquire(t.Context(), chat.Conversation, "theirs", other, 3*time.Hour, nil)

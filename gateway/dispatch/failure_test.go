@@ -25,6 +25,7 @@ func TestPanicIsAnOutcome(t *testing.T) {
 		if o.Result != core.Failed || o.Reason != core.ReasonPanic || o.Ref == "" || !strings.Contains(o.Text, o.Ref) || !strings.Contains(o.Error, "a bug") {
 			t.Errorf("%+v", o)
 		}
+		synctest.Wait() // it is told beside the next visit
 		if !g.outlet.of(a.ID).did("settled") {
 			t.Error("nobody is told")
 		}
