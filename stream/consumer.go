@@ -140,6 +140,7 @@ func (c *Consumer) End(text string) {
 		return
 	}
 	c.phase, c.end = ended, time.Now()
+	c.tools.endWait()
 	c.script.last().set(text, true)
 	c.script.rev++
 	c.wake()

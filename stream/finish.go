@@ -26,13 +26,15 @@ func (c *Consumer) Finish(ctx context.Context, final string) ([]core.Part, error
 		return nil, ErrAbandoned
 	}
 	c.phase = finishing
+	c.tools.endWait()
+	status := c.tools.text() // no event changes it any more
 	c.mu.Unlock()
 	c.wake()
 	if !c.acquire(ctx) {
 		return nil, ctx.Err()
 	}
 	defer c.release()
-	f := finisher{painter: c.p, over: c.over}
+	f := finisher{painter: c.p, over: c.over, did: status}
 	return f.finish(ctx, c.script.blocks, final) // no event changes them any more
 }
 
@@ -46,6 +48,7 @@ func (c *Consumer) over() bool {
 type finisher struct {
 	*painter
 	over func() bool
+	did  string // what tools did
 	errs []error
 	stop error // nothing more can be said
 
@@ -212,12 +215,12 @@ func (f *finisher) sweep(ctx context.Context) {
 	f.junk = left
 }
 
-// endStatus deletes the status message. Where it is kept, or cannot be deleted, it loses its Stop button.
+// endStatus deletes the status message, also a kept one that has nothing to tell. Where it is kept, or cannot be deleted, it loses its Stop button.
 func (f *finisher) endStatus(ctx context.Context) {
 	if f.status.Ref == "" {
 		return
 	}
-	if !f.o.Tools.Keep {
+	if !f.o.Tools.Keep || f.did == "" {
 		err := f.call(ctx, 0, func() error { return f.clearStatus(ctx) })
 		if err != nil && f.stop == nil && !errors.Is(err, ErrSkip) {
 			f.errs = append(f.errs, err)
@@ -227,7 +230,7 @@ func (f *finisher) endStatus(ctx context.Context) {
 		}
 	}
 	if f.o.StopButton != nil {
-		v := View{Text: f.statusText, Final: true}
+		v := View{Text: f.did, Final: true}
 		f.call(ctx, 0, func() error { return f.s.Edit(ctx, f.status.Ref, v) }) // cosmetic: a failure changes nothing
 	}
 }

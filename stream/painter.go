@@ -40,10 +40,9 @@ type painter struct {
 
 	sketch sketch // in the place of the last piece
 
-	status     core.Part
-	statusRev  int
-	statusText string
-	noStatus   bool
+	status    core.Part
+	statusRev int
+	noStatus  bool
 
 	seen       int // revision of the script that is painted
 	last       time.Time
@@ -144,7 +143,7 @@ func (p *painter) dueStatus(t *tools, ended bool) time.Time {
 			return time.Time{}
 		}
 		return t.due()
-	case ended && !p.o.Tools.Keep:
+	case ended && (!p.o.Tools.Keep || len(t.lines) == 0):
 		return p.lastStatus
 	case t.rev == p.statusRev:
 		return time.Time{}
@@ -373,12 +372,15 @@ func (p *painter) trim(ctx context.Context, keep bool) error {
 // tools paints the status message.
 func (p *painter) tools(ctx context.Context, sc scene) error {
 	if sc.ended {
-		if p.o.Tools.Keep {
+		if p.o.Tools.Keep && sc.status != "" {
 			return nil
 		}
 		return p.clearStatus(ctx)
 	}
-	if sc.status == "" || p.noStatus || p.o.Tools.Off || p.status.Ref != "" && p.statusRev == sc.tools {
+	if sc.status == "" {
+		return p.dropStatus(ctx, sc.tools)
+	}
+	if p.noStatus || p.o.Tools.Off || p.status.Ref != "" && p.statusRev == sc.tools {
 		return nil
 	}
 	v := View{Text: sc.status}
@@ -389,7 +391,7 @@ func (p *painter) tools(ctx context.Context, sc scene) error {
 		if time.Since(p.lastStatus) < p.o.EditInterval {
 			return nil
 		}
-		p.statusRev, p.statusText, p.lastStatus = sc.tools, sc.status, time.Now()
+		p.statusRev, p.lastStatus = sc.tools, time.Now()
 		err := p.s.Edit(ctx, p.status.Ref, v)
 		if errors.Is(err, ErrGone) {
 			p.status, p.noStatus = core.Part{}, true
@@ -405,7 +407,24 @@ func (p *painter) tools(ctx context.Context, sc scene) error {
 	}
 	p.status = core.Part{Ref: ref, Hash: StatusHash, Sent: 1}
 	p.sketch.hash = ""
-	p.statusRev, p.statusText, p.lastStatus = sc.tools, sc.status, time.Now()
+	p.statusRev, p.lastStatus = sc.tools, time.Now()
+	p.report()
+	return nil
+}
+
+// dropStatus takes the status message away while there is nothing to tell; it may come again.
+func (p *painter) dropStatus(ctx context.Context, rev int) error {
+	if p.status.Ref == "" || p.noStatus || p.statusRev == rev {
+		return nil
+	}
+	err := p.s.Delete(ctx, p.status.Ref)
+	if err != nil && !errors.Is(err, ErrGone) {
+		if p.lastStatus = time.Now(); !waits(err) {
+			p.statusRev = rev // Finish tries once more
+		}
+		return err
+	}
+	p.status, p.statusRev = core.Part{}, rev
 	p.report()
 	return nil
 }

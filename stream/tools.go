@@ -33,11 +33,17 @@ func Verb(tool string) string {
 	return "Using " + strings.ReplaceAll(tool, "_", " ")
 }
 
+// StatusWaiting is the Status of a core.StatusUpdate that says in Text what a turn waits for that is silent. It is a line
+// like that of a tool, shown at once and changed by the next one; any other news takes it away. While a tool runs there is
+// none.
+const StatusWaiting = "waiting"
+
 // tools follows the tool calls of a turn.
 type tools struct {
-	o     ToolDisplay
-	lines []toolLine
-	rev   int
+	o       ToolDisplay
+	lines   []toolLine
+	waiting bool // the last line is of StatusWaiting
+	rev     int
 }
 
 // toolLine is one line: consecutive calls that read the same.
@@ -50,6 +56,10 @@ type toolLine struct {
 
 // take applies an event at a time. It reports whether anything changed.
 func (t *tools) take(e core.Event, now time.Time) bool {
+	if e.Type == core.StatusUpdate {
+		return e.Status == StatusWaiting && t.wait(e.Text, now)
+	}
+	ended := t.endWait()
 	switch e.Type {
 	case core.ToolStart:
 		t.start(e, now)
@@ -58,10 +68,40 @@ func (t *tools) take(e core.Event, now time.Time) bool {
 			t.lines[i].running = slices.DeleteFunc(t.lines[i].running, func(id string) bool { return id == e.Call })
 		}
 	default:
-		return false
+		return ended
 	}
 	t.rev++
 	return true
+}
+
+// wait shows what a silent turn waits for.
+func (t *tools) wait(words string, now time.Time) bool {
+	if !t.waiting {
+		if !t.due().IsZero() { // a tool runs
+			return false
+		}
+		t.add(toolLine{calls: 1, running: []string{StatusWaiting}, since: now.Add(-t.o.After)})
+	}
+	t.waiting, t.lines[len(t.lines)-1].words = true, words
+	t.rev++
+	return true
+}
+
+// endWait takes the line of wait away.
+func (t *tools) endWait() bool {
+	if !t.waiting {
+		return false
+	}
+	t.waiting, t.lines = false, t.lines[:len(t.lines)-1]
+	t.rev++
+	return true
+}
+
+func (t *tools) add(l toolLine) {
+	t.lines = append(t.lines, l)
+	if extra := len(t.lines) - 2*t.o.Lines; extra > 0 {
+		t.lines = slices.Delete(t.lines, 0, extra)
+	}
 }
 
 func (t *tools) start(e core.Event, now time.Time) {
@@ -75,10 +115,7 @@ func (t *tools) start(e core.Event, now time.Time) {
 		l.running = append(l.running, e.Call)
 		return
 	}
-	t.lines = append(t.lines, toolLine{words: words, calls: 1, running: []string{e.Call}, since: now})
-	if extra := len(t.lines) - 2*t.o.Lines; extra > 0 {
-		t.lines = slices.Delete(t.lines, 0, extra)
-	}
+	t.add(toolLine{words: words, calls: 1, running: []string{e.Call}, since: now})
 }
 
 // due is when a tool has run for long enough to be shown; the zero time when none runs.

@@ -44,7 +44,8 @@
 //
 // Questions become rows with buttons where they may be answered: in the chat of the turn if its author is an admin, else in
 // the owner's chat. When they end anywhere, the card says who, what and when; the buttons go. Typing and the place in the
-// queue are said in passing and have no rows; a process that dies leaves such a message behind.
+// queue are said in passing and have no rows; a process that dies leaves such a message behind. A turn without any news for
+// half a minute says that it waits for the model, in the message that tells what tools do.
 //
 // Lifetimes: every goroutine is one of Run, which waits for them; a View paints in one of them. Memory is bounded: by the
 // turns that run, by what the store hands out at once, and by tables that drop what is idle.

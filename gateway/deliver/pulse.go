@@ -134,6 +134,7 @@ func (p *pulse) beat() bool {
 		if v.wantsTyping(now) {
 			p.m.spawn(func(ctx context.Context) { v.typing(ctx) })
 		}
+		v.tellSilence(now)
 	}
 	for c, pl := range p.places {
 		if pl.count == 0 && pl.ref == "" && !pl.flying {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"bellhop/core"
@@ -51,6 +52,9 @@ type View struct {
 	// What the message that was changed last looks like: without the buttons that it was too young for.
 	seenRef, seenHash string
 
+	heard  atomic.Int64 // when the last news came, in Unix nanoseconds
+	silent atomic.Int64 // how much silence after it was told
+
 	checked time.Time       // when the fence was last known to hold
 	plain   bool            // the platform refused the markup of a preview
 	under   context.Context // of the last post, without its end: what it made is recorded under it
@@ -62,6 +66,7 @@ func (m *Mouth) Open(ctx context.Context, claim *core.Claim, f core.Fence) *View
 	now := time.Now()
 	v := &View{m: m, claim: claim, fence: f, route: claim.Admission.Submission.Route, since: now, checked: now,
 		sketch: newSketch()}
+	v.heard.Store(now.UnixNano())
 	v.c = m.channels[v.route.Platform]
 	if v.c == nil {
 		return v
@@ -119,6 +124,8 @@ func (v *View) On(e core.Event) {
 		}
 		return
 	}
+	v.heard.Store(time.Now().UnixNano())
+	v.silent.Store(0)
 	switch e.Type {
 	case core.MessageStart, core.MessageComplete:
 		return

@@ -374,7 +374,7 @@ func TestStopButtonComesWithoutMoreText(t *testing.T) {
 		synctest.Wait()
 		want(t, "buttons", len(w.p.shown["1"][0].buttons), 1)
 		n := len(w.p.calls)
-		time.Sleep(time.Minute)
+		time.Sleep(20 * time.Second)
 		synctest.Wait()
 		for _, call := range w.p.calls[n:] {
 			if call.method == "edit" {
