@@ -33,8 +33,8 @@ func sqliteDialect() *dialect {
 	}
 }
 
-// openSQLite opens one writing connection and a small pool of reading ones. Caches are small on purpose: the page cache
-// of the kernel is behind them, and a gateway at rest should cost little memory.
+// openSQLite opens one writing connection and a small pool of reading ones. The readers' caches are small on purpose: the
+// page cache of the kernel is behind them. The writer's holds what a flood leaves in the queue, and takes memory as it fills.
 func openSQLite(o Options) (writer, reader *sqlx.DB, err error) {
 	keepFreedMemory()
 	if err := touch(o.DSN); err != nil {
@@ -43,7 +43,7 @@ func openSQLite(o Options) (writer, reader *sqlx.DB, err error) {
 	// The driver's own busy wait cannot be interrupted, so it is short and the committer waits in Go.
 	writer, err = sqlx.Open("sqlite3", sqliteURI(o.DSN, url.Values{
 		"_journal_mode": {"WAL"}, "_foreign_keys": {"1"}, "_busy_timeout": {"2000"}, "_txlock": {"immediate"},
-		"_cache_size": {"-2000"}, "_mutex": {"no"}, // database/sql gives a connection to one goroutine at a time
+		"_cache_size": {"-8000"}, "_mutex": {"no"}, // database/sql gives a connection to one goroutine at a time
 	}))
 	if err != nil {
 		return nil, nil, err
