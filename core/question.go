@@ -100,6 +100,8 @@ type Questions interface {
 	Question(ctx context.Context, id QuestionID) (Question, error)
 	// Asking lists open questions of a conversation, or all when c is empty, oldest first.
 	Asking(ctx context.Context, c ConversationID) ([]Question, error)
+	// Asked lists the questions of some admissions of a conversation, whatever became of them, oldest first.
+	Asked(ctx context.Context, c ConversationID, of []AdmissionID) ([]Question, error)
 	// Ended lists questions that ended at or after since, oldest first.
 	Ended(ctx context.Context, since time.Time) ([]Question, error)
 }

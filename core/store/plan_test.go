@@ -124,6 +124,7 @@ func everything(t *testing.T, s *Store) {
 		_, _ = s.Answer(ctx, q.ID, "x", core.Principal{})
 		_, _ = s.Drop(ctx, a.ID)
 		_, _ = s.Asking(ctx, c)
+		_, _ = s.Asked(ctx, c, []core.AdmissionID{a.ID, "x"})
 		_, _ = s.Expire(ctx, s.now())
 		_, _ = s.Orphan(ctx, none)
 		_, _ = s.Resolve(ctx, a.ID, core.Resolution{Retry: true, Deliver: &core.Delivery{ID: core.DeliveryID("d" + a.ID), State: core.DeliveryOwed}})

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"bellhop/core"
@@ -161,6 +162,19 @@ func (s *Store) Asking(ctx context.Context, c core.ConversationID) ([]core.Quest
 		return all(r, scanQuestion, selectQuestions+` WHERE state = 'open' ORDER BY n`)
 	}
 	return all(r, scanQuestion, selectQuestions+` WHERE conversation = ? AND state = 'open' ORDER BY n`, c)
+}
+
+// Asked implements core.Questions.
+func (s *Store) Asked(ctx context.Context, c core.ConversationID, of []core.AdmissionID) ([]core.Question, error) {
+	if len(of) == 0 {
+		return nil, nil
+	}
+	args := []any{c}
+	for _, id := range of {
+		args = append(args, id)
+	}
+	return all(s.read(ctx, "list questions"), scanQuestion, selectQuestions+` WHERE conversation = ? AND admission IN (?`+
+		strings.Repeat(", ?", len(of)-1)+`) ORDER BY n`, args...)
 }
 
 // Ended implements core.Questions.

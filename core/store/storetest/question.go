@@ -114,6 +114,15 @@ var questionTests = []test{
 			k.Fatalf("%+v", got)
 		}
 	}},
+	{"those of some admissions are listed", func(k kit) {
+		a, b, other := k.queue(said("1", "x")), k.queue(said("2", "y")), k.queue(said("3", "z"))
+		first, second := k.ask(a, "c1"), k.ask(b, "c1")
+		k.ask(other, "c1")
+		ended := must(k.Answer(k.Context(), first.ID, "once", bob))(k)
+		k.equal(must(k.Asked(k.Context(), a.Conversation, []core.AdmissionID{b.ID, "none", a.ID}))(k), []core.Question{ended, second})
+		k.equal(len(must(k.Asked(k.Context(), a.Conversation, nil))(k)), 0)
+		k.equal(len(must(k.Asked(k.Context(), "none", []core.AdmissionID{a.ID}))(k)), 0)
+	}},
 	{"expire", func(k kit) {
 		q := k.ask(k.queue(said("1", "x")), "c1")
 		if out := must(k.Expire(k.Context(), time.Now()))(k); len(out) != 0 {

@@ -2,6 +2,7 @@ package rpctest
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"bellhop/core"
@@ -73,6 +74,18 @@ func (s *Store) Asking(_ context.Context, c core.ConversationID) ([]core.Questio
 	var out []core.Question
 	for _, q := range s.questions {
 		if q.State == core.QuestionOpen && (c == "" || q.Conversation == c) {
+			out = append(out, *q)
+		}
+	}
+	return out, nil
+}
+
+func (s *Store) Asked(_ context.Context, c core.ConversationID, of []core.AdmissionID) ([]core.Question, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []core.Question
+	for _, q := range s.questions {
+		if q.Conversation == c && slices.Contains(of, q.Admission) {
 			out = append(out, *q)
 		}
 	}
