@@ -185,5 +185,5 @@ func (d *Desk) end(ctx context.Context, q core.Question) {
 		close(w.ended)
 	}
 	d.mu.Unlock()
-	d.publish(ctx, q, resolved(q))
+	d.publish(ctx, q, Resolved(q))
 }

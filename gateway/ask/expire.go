@@ -57,9 +57,9 @@ func request(q core.Question) core.EventBody {
 		Question: q.ID, Ask: &a}
 }
 
-// resolved is the news that a question ended: Status is its state, Name who answered, Detail the answer where it may be
+// Resolved is the news that a question ended: Status is its state, Name who answered, Detail the answer where it may be
 // shown, Text the sentence for people.
-func resolved(q core.Question) core.EventBody {
+func Resolved(q core.Question) core.EventBody {
 	a := q.Ask
 	b := core.EventBody{Type: core.QuestionResolved, Call: a.Call, Name: q.ByName, Question: q.ID, Ask: &a,
 		Status: string(q.State), Text: words(q)}

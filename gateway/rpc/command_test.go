@@ -72,6 +72,46 @@ func TestMessagesInCommandForm(t *testing.T) {
 }
 
 // TestUnknownCommand: what looks like a command and is none is answered, and no text for the model.
+// TestPress: a button does what it stands for once; a press that is sent again is known.
+func TestPress(t *testing.T) {
+	began, goOn := make(chan struct{}), make(chan struct{})
+	b := rpctest.New(t, func(_ context.Context, turn *rpctest.Turn) {
+		if turn.Prompt() == "one" {
+			close(began)
+			<-goOn
+		}
+	})
+	defer close(goOn)
+	p := connect(t, rpc.New(b.Config()), rpc.Local())
+	id := p.create()
+	ok[receipt](p, "prompt.submit", obj{"session_id": id, "text": "one"})
+	<-began
+	ok[receipt](p, "prompt.submit", obj{"session_id": id, "text": "two", "queue": true})
+	type pressed struct {
+		Message   string
+		Duplicate bool
+	}
+	type shown struct {
+		Buttons []rpc.Button
+	}
+	list := ok[shown](p, "prompt.submit", obj{"session_id": id, "text": "/queue"}).Buttons
+	if len(list) != 2 || list[1].Label != "1 remove" || list[1].Row != 0 {
+		t.Fatalf("buttons %+v", list)
+	}
+	press := obj{"session_id": id, "data": list[1].Data, "request_id": "p1"}
+	if got := ok[pressed](p, "command.press", press); got.Message != "Removed." {
+		t.Errorf("pressed: %+v", got)
+	}
+	if got := ok[pressed](p, "command.press", press); !got.Duplicate {
+		t.Errorf("the same press: %+v", got)
+	}
+	if got := ok[pressed](p, "command.press", obj{"session_id": id, "data": list[1].Data}); got.Message != "It is not waiting any more." {
+		t.Errorf("another press: %+v", got)
+	}
+	p.fails("command.press", obj{"session_id": id, "data": "nonsense"}, rpc.BadParams)
+	p.fails("command.press", obj{"session_id": id}, rpc.BadParams)
+}
+
 func TestUnknownCommand(t *testing.T) {
 	b := rpctest.New(t, echo)
 	p := connect(t, rpc.New(b.Config()), rpc.Local())

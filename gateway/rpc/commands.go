@@ -15,11 +15,12 @@ type commandResult struct {
 	Buttons  []Button `json:"buttons,omitempty"`
 }
 
-// Button is a choice beside a command's answer. Command is what to send when it is pressed.
+// Button is a choice beside a command's answer. Data is what command.press takes when it is pressed.
 type Button struct {
 	Label string `json:"label"`
 	Data  string `json:"data"`
-	Style string `json:"style,omitempty"`
+	Style string `json:"style,omitempty"` // primary, danger
+	Row   int    `json:"row"`             // buttons of one row stand beside one another
 }
 
 // dispatch does what a slash command says. One that is nothing but another form of a message (/queue TEXT, /steer TEXT) is
@@ -67,7 +68,7 @@ func (e *Env) run(ctx context.Context, c command.Call) (promptResult, error) {
 	}
 	out := promptResult{Status: "command", commandResult: &commandResult{Text: answer.Text, Rendered: e.s.cfg.Render(answer.Text)}}
 	for _, b := range answer.Buttons {
-		out.Buttons = append(out.Buttons, Button{b.Label, b.Data, b.Style})
+		out.Buttons = append(out.Buttons, Button{b.Label, b.Data, b.Style, b.Row})
 	}
 	if out.Session, err = e.moved(ctx, c.Conversation, c.Key, c.Name); err != nil || answer.Submit == nil {
 		return out, err
@@ -122,6 +123,37 @@ func commandDispatch(ctx context.Context, e *Env, p dispatchParams) (promptResul
 		return promptResult{}, err
 	}
 	return e.dispatch(ctx, conv, sub, name, args)
+}
+
+type pressParams struct {
+	Session   string         `json:"session_id" need:"yes"`
+	Data      string         `json:"data" need:"yes"`
+	RequestID core.RequestID `json:"request_id"`
+}
+
+type pressResult struct {
+	Message   string `json:"message"` // what it did; empty for a duplicate
+	Duplicate bool   `json:"duplicate,omitempty"`
+}
+
+// commandPress does what a button beside a command's answer stands for. As at every other door the press is a row, which is
+// its dedupe.
+func commandPress(ctx context.Context, e *Env, p pressParams) (pressResult, error) {
+	conv, err := e.conversation(ctx, p.Session, core.CanSubmit)
+	if err != nil {
+		return pressResult{}, err
+	}
+	sub, err := e.submission(ctx, conv, p.Data, p.RequestID)
+	if err != nil {
+		return pressResult{}, err
+	}
+	a, err := e.admit(ctx, core.Entry{By: e.By, Submission: sub, Strict: true,
+		Terminal: &core.Outcome{Result: core.Completed, Reason: core.ReasonCommand}})
+	if err != nil || !a.Fresh {
+		return pressResult{Duplicate: err == nil}, err
+	}
+	text, err := e.s.cfg.Command.Press(ctx, command.Call{By: e.By, Key: sub.Key, Conversation: conv, Rich: true, Submission: sub}, p.Data)
+	return pressResult{Message: text}, err
 }
 
 // Command is the wire form of one row of the command table.

@@ -3,10 +3,12 @@ package rpc
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 	"time"
 
 	"bellhop/core"
+	"bellhop/gateway/ask"
 )
 
 // Message is the wire form of one row of a transcript.
@@ -40,6 +42,7 @@ type historyResult struct {
 	ID       core.ConversationID `json:"session_id"`
 	Messages []Message           `json:"messages"` // oldest first
 	More     bool                `json:"more"`     // there are older ones
+	Asked    []map[string]any    `json:"asked"`    // what people were asked in the turns of these messages, and how it ended
 }
 
 func sessionHistory(ctx context.Context, e *Env, p historyParams) (historyResult, error) {
@@ -47,7 +50,12 @@ func sessionHistory(ctx context.Context, e *Env, p historyParams) (historyResult
 	if err != nil {
 		return historyResult{}, err
 	}
-	return e.history(ctx, conv.ID, p.Before, between(p.Limit, 1, 500, 100))
+	out, err := e.history(ctx, conv.ID, p.Before, between(p.Limit, 1, 500, 100))
+	if err != nil {
+		return historyResult{}, err
+	}
+	out.Asked, err = e.ended(ctx, conv.ID, out.Messages, nil)
+	return out, err
 }
 
 // history loads a page. Superseded rows are kept off the path, and so off the page.
@@ -64,6 +72,33 @@ func (e *Env) history(ctx context.Context, c core.ConversationID, before int64, 
 	}
 	slices.Reverse(out.Messages)
 	return out, nil
+}
+
+// ended lists the questions of the turns of some messages that have ended, oldest first, but of those that are live. What
+// waits is told by session.resume.
+func (e *Env) ended(ctx context.Context, c core.ConversationID, said []Message, live map[core.AdmissionID]bool) ([]map[string]any, error) {
+	var of []core.AdmissionID
+	for _, m := range said {
+		if m.Admission != "" && !live[m.Admission] && !slices.Contains(of[max(0, len(of)-1):], m.Admission) { // those of one turn stand together
+			of = append(of, m.Admission)
+		}
+	}
+	list, err := e.s.cfg.Store.Asked(ctx, c, of)
+	out := []map[string]any{}
+	for _, q := range list {
+		if q.State != core.QuestionOpen {
+			out = append(out, endedForm(q))
+		}
+	}
+	return out, err
+}
+
+// endedForm is a question as it was asked, with how it ended.
+func endedForm(q core.Question) map[string]any {
+	p := asked(q.ID, q.Ask, time.Time{})
+	maps.Copy(p, resolved(core.Event{EventBody: ask.Resolved(q), At: q.Answered}))
+	p["admission_id"] = q.Admission
+	return p
 }
 
 func (s *Server) message(m core.Message) Message {

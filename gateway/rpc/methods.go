@@ -28,6 +28,7 @@ func methods() map[string]Method {
 
 		"commands.catalog": quick("slash commands", commandsCatalog),
 		"command.dispatch": quick("run a slash command", commandDispatch),
+		"command.press":    quick("press a button beside a command's answer", commandPress),
 
 		"setup.status": quick("is there a model, and which", setupStatus),
 		"rpc.discover": quick("this table", discover),

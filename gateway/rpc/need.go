@@ -35,6 +35,7 @@ type Sessions interface {
 type Commands interface {
 	Find(name string) (command.Command, bool)
 	Run(ctx context.Context, c command.Call) (command.Answer, error)
+	Press(ctx context.Context, c command.Call, data string) (string, error)
 	Turn(c command.Call) (s core.Submission, busy string, ok bool)
 	Menu(lang string) []command.MenuItem
 }
@@ -57,5 +58,6 @@ type Store interface {
 	Unsettled(ctx context.Context, c core.ConversationID) ([]core.Admission, error)
 	Page(ctx context.Context, c core.ConversationID, before int64, limit int) ([]core.Message, error)
 	Question(ctx context.Context, id core.QuestionID) (core.Question, error)
+	Asked(ctx context.Context, c core.ConversationID, of []core.AdmissionID) ([]core.Question, error)
 	Reserve(ctx context.Context, c core.ConversationID, n int) (int64, error)
 }

@@ -76,6 +76,45 @@ func TestApprovals(t *testing.T) {
 	}
 }
 
+// TestHistoryTellsWhatWasAsked: with what was said come the questions of those turns, and how they ended; what is hidden
+// stays so.
+func TestHistoryTellsWhatWasAsked(t *testing.T) {
+	b := rpctest.New(t, asking(approval, core.Ask{Kind: core.Secret, Call: "c2", Title: "The key?"}))
+	p := connect(t, rpc.New(b.Config()), rpc.Local())
+	session := p.create()
+	ok[receipt](p, "prompt.submit", obj{"session_id": session, "text": "x"})
+	first := requestID(t, last(p.until("approval.request")))
+	ok[obj](p, "approval.respond", obj{"request_id": first, "choice": "session"})
+	second := requestID(t, last(p.until("secret.request")))
+	type ended struct {
+		ID      string `json:"request_id"`
+		Call    string `json:"call_id"`
+		Row     string `json:"admission_id"`
+		Detail  string
+		State   string
+		Message string
+		At      string
+	}
+	type page struct{ Asked []ended }
+	if got := ok[page](p, "session.resume", obj{"session_id": session}); len(got.Asked) != 0 {
+		t.Errorf("of the running turn: %+v", got)
+	}
+	ok[obj](p, "secret.respond", obj{"request_id": second, "value": "hunter2"})
+	p.until("message.complete")
+	for _, method := range []string{"session.resume", "session.history"} {
+		got := ok[page](p, method, obj{"session_id": session}).Asked
+		if len(got) != 2 || got[0].ID != first || got[1].ID != second || got[0].Row == "" || got[0].At == "" {
+			t.Fatalf("%s: %+v", method, got)
+		}
+		if q := got[0]; q.Call != "c1" || q.Detail != "rm -rf x" || q.State != "answered" || q.Message != "Allowed for this session by you." {
+			t.Errorf("%s: %+v", method, q)
+		}
+		if raw := string(ok[json.RawMessage](p, method, obj{"session_id": session})); strings.Contains(strings.Split(raw, `"asked"`)[1], "hunter2") {
+			t.Errorf("%s tells the secret: %s", method, raw)
+		}
+	}
+}
+
 func TestOtherQuestions(t *testing.T) {
 	b := rpctest.New(t, asking(core.Ask{Kind: core.Clarify, Title: "Which?", Choices: []string{"red", "blue"}},
 		core.Ask{Kind: core.Sudo, Title: "Password?"}, core.Ask{Kind: core.Secret, Title: "Key?"}))

@@ -67,6 +67,7 @@ type resumeResult struct {
 	Session
 	History   []Message        `json:"history"` // oldest first, without those of the running turn
 	More      bool             `json:"more"`    // there are older ones
+	Asked     []map[string]any `json:"asked"`   // what people were asked in those turns, and how it ended
 	Seq       int64            `json:"seq"`     // everything up to this number is in this reply
 	Live      []Event          `json:"live"`    // what the running turn has shown so far
 	Queue     []Queued         `json:"queue"`
@@ -122,6 +123,9 @@ func (e *Env) snapshot(ctx context.Context, conv core.Conversation, limit int) (
 		return out, nil, err
 	}
 	out.More = page.More
+	if out.Asked, err = e.ended(ctx, conv.ID, page.Messages, live); err != nil {
+		return out, nil, err
+	}
 	out.History = slices.DeleteFunc(page.Messages, func(m Message) bool { return live[m.Admission] && m.Role != core.RoleUser })
 	out.Queue = queueOf(rows)
 	out.Waiting = len(out.Queue)

@@ -492,7 +492,7 @@ func TestSystem(t *testing.T) {
 		Events  []string        `json:"events"`
 	}
 	d := ok[discovered](p, "rpc.discover", nil)
-	if len(d.Methods) != 23 || len(d.Events) < 20 {
+	if len(d.Methods) != 24 || len(d.Events) < 20 {
 		t.Errorf("%d methods, %d events", len(d.Methods), len(d.Events))
 	}
 	for _, m := range d.Methods {

@@ -140,6 +140,17 @@ func TestApprove(t *testing.T) {
 	b.shows(".tool.done .time, .tool.done", "built 12 files")
 	b.shows(".text", "It was built: once")
 	b.picture("approved-390")
+	b.do(chromedp.Reload()) // what was asked, and how it ended, is there again
+	b.until(`document.body.dataset.connection === "online"`)
+	b.shows(".card.closed pre", "rm -rf build")
+	b.shows(".card.closed [role=status]", "Allowed once by you")
+	b.shows(".card.closed time", ":")
+	b.until(`document.querySelectorAll(".card, .card button").length === 1`)
+	order := get[[]string](b, `[...document.querySelectorAll(".asked, .card, .turn .text")].map(n => n.className)`)
+	if got := strings.Join(order, "|"); !strings.Contains(got, "card closed|text") {
+		t.Errorf("the card does not stand before the answer: %s", got)
+	}
+	b.picture("approved-again-390")
 
 	b.do(chromedp.Click("#menu"))
 	b.until(`document.activeElement.id === "new"`)
@@ -197,6 +208,36 @@ func TestQueue(t *testing.T) {
 	if want := "wait for me|fourth|third"; strings.Join(got, "|") != want {
 		t.Errorf("the conversation is %v, want %s", got, want)
 	}
+}
+
+// Buttons under the answer of a command do what they say, and say it.
+func TestButtons(t *testing.T) {
+	g := make(gate)
+	s := serve(t, talkative(g))
+	b := open(t, 390, 844)
+	b.do(chromedp.Navigate(s.link()))
+	b.say("wait for me")
+	b.shows(".text.live", "I wait")
+	b.say("second")
+	b.shows("#queue li", "second")
+	b.say("third")
+	b.shows("#queue li:nth-child(2)", "third")
+	b.say("/queue")
+	b.shows(".turn .choices button", "1 remove")
+	if rows := get[int](b, `document.querySelectorAll(".turn .choices").length`); rows != 2 {
+		t.Errorf("the buttons stand in %d rows, want 2", rows)
+	}
+	b.picture("buttons-390")
+	b.do(chromedp.Click(`//div[contains(@class,"choices")]//button[text()="1 remove"]`))
+	b.shows(".turn [role=status]", "Removed.")
+	b.until(`document.querySelectorAll("#queue li").length === 1 && document.activeElement.id === "text"`)
+	b.do(chromedp.Click(`//div[contains(@class,"choices")]//button[text()="1 first"]`)) // of the one that is gone
+	b.shows(".turn [role=status]", "It is not waiting any more.")
+	b.say("/status")
+	b.shows(".turn .choices button", "Stop")
+	b.do(chromedp.Click(`//div[contains(@class,"choices")]//button[text()="Stop"]`)) // of the fake, and of no turn
+	b.shows(".turn [role=status]", "That did not work: ")
+	b.until(`![...document.querySelectorAll(".choices button")].find(n => n.textContent === "Stop").disabled`)
 }
 
 func TestReconnect(t *testing.T) {

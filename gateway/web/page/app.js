@@ -11,7 +11,7 @@ let unsent = []; // messages that have no receipt yet: {id, text, session}
 let commands = [];
 
 const socket = new Socket({ open, event: heard, state: connection });
-const talk = new Talk({ log: $("log"), scroll: $("scroll"), act: { answer, again }, news: announce, changed });
+const talk = new Talk({ log: $("log"), scroll: $("scroll"), act: { answer, again, press }, news: announce, changed });
 const queue = new Queue($("queue"), { now: sendNow, remove });
 const side = new Side({ pick: show, fresh });
 
@@ -222,7 +222,7 @@ function receipt(message, r) {
   if (r.session_id) {
     quietly(show(r.session_id));
   } else if (r.status === "command") {
-    if (r.text) talk.command(message.text, r.rendered, r.text);
+    if (r.text) talk.command(message.text, r.rendered, r.text, r.buttons);
   } else if (r.place > 0) {
     queue.show([...queue.rows, { admission_id: r.admission_id, text: message.text, status: "queued" }]);
     announce("polite", `Waiting, ${r.place} before it.`);
@@ -260,6 +260,13 @@ async function answer(q, value) {
   else if (q.kind === "secret") params.value = value;
   else params.answer = value;
   await socket.call(q.kind + ".respond", params);
+}
+
+/** press does what a button under a command's answer stands for, and returns words for it. */
+async function press(data) {
+  const r = await socket.call("command.press", { session_id: session.session_id, data, request_id: requestID() });
+  changed();
+  return r.message;
 }
 
 function again(text) {
@@ -344,7 +351,7 @@ $("new").addEventListener("click", fresh);
 $("older").addEventListener("click", async () => {
   try {
     const r = await socket.call("session.history", { session_id: session.session_id, before: talk.oldest });
-    talk.older(r.messages);
+    talk.older(r.messages, r.asked);
     $("older").hidden = !r.more;
     if (!r.more) $("scroll").focus();
   } catch (err) {

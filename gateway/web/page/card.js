@@ -78,8 +78,15 @@ export class Card {
     this.form.remove();
     const at = p.at ? new Date(p.at) : new Date();
     const words = p.message || (p.answer ? `${p.answer} (${p.by})` : "Answered.");
-    this.status.replaceChildren(words + " ", element("time", [at.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" })], { datetime: at.toISOString() }));
+    this.status.replaceChildren(words + " ", element("time", [clock(at)], { datetime: at.toISOString() }));
     this.node.classList.add("closed");
     if (focused) document.getElementById("text").focus({ preventScroll: true });
   }
+}
+
+/** clock is a time of today, or a day with its time. */
+function clock(at) {
+  const time = { hour: "2-digit", minute: "2-digit" };
+  if (at.toDateString() === new Date().toDateString()) return at.toLocaleTimeString([], time);
+  return at.toLocaleString([], { day: "numeric", month: "short", ...time });
 }

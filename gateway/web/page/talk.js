@@ -38,15 +38,15 @@ export class Talk {
   /** resume shows what session.resume answered. */
   resume(r) {
     this.clear();
-    this.older(r.history);
+    this.older(r.history, r.asked);
     for (const e of r.live) this.apply(e);
     for (const turn of this.turns.values()) turn.close();
     this.seq = r.seq;
     this.bottom(true);
   }
 
-  /** older puts a page of messages before everything that is there. */
-  older(messages) {
+  /** older puts a page of messages before everything that is there, with what was asked in their turns. */
+  older(messages, asked) {
     if (!messages.length) return;
     this.oldest = messages[0].id;
     const before = this.on.scroll.scrollHeight;
@@ -59,6 +59,7 @@ export class Talk {
       this.turns.set(group.id, turn);
       this.on.log.insertBefore(turn.node, first);
     }
+    for (const q of asked || []) this.turns.get(q.admission_id)?.wasAsked(q);
     if (first) {
       this.closeBefore(first);
       this.on.scroll.scrollTop += this.on.scroll.scrollHeight - before;
@@ -127,11 +128,12 @@ export class Talk {
   }
 
   /** command shows a command and what it said. */
-  command(text, rendered, said) {
+  command(text, rendered, said, buttons) {
     const node = element("li", [element("div", [element("p", [text])], { class: "asked" })], { class: "turn" });
     const turn = new Turn(this.on.act);
     turn.node.append(...node.childNodes);
     turn.stored({ text: said, rendered });
+    turn.choices(buttons || []);
     this.on.log.append(turn.node);
     this.on.news("polite", said);
     this.bottom(true);

@@ -109,6 +109,42 @@ export class Turn {
     return card;
   }
 
+  /** wasAsked shows a question of the history with how it ended, before the call that it was about. */
+  wasAsked(q) {
+    if (this.cards.has(q.request_id)) return;
+    this.frame();
+    const card = new Card(q, this.act.answer);
+    card.close(q);
+    this.cards.set(q.request_id, card);
+    const texts = this.body.querySelectorAll(":scope > .text");
+    this.body.insertBefore(card.node, this.tools.get(q.call_id)?.box || texts[texts.length - 1] || null);
+  }
+
+  /** choices shows the buttons of a command's answer, row by row. */
+  choices(buttons) {
+    if (!buttons.length) return;
+    const status = element("p", [], { class: "quiet", role: "status" });
+    const rows = [];
+    for (const b of buttons) (rows[b.row || 0] ||= element("div", [], { class: "choices" })).append(this.choice(b, status));
+    this.body.append(...rows.filter(Boolean), status);
+  }
+
+  choice(b, status) {
+    const button = element("button", [b.label], { type: "button", class: b.style || "" });
+    button.onclick = async () => {
+      button.disabled = true;
+      status.textContent = "Sending…";
+      try {
+        status.textContent = (await this.act.press(b.data)) || "Done.";
+      } catch (err) {
+        status.textContent = "That did not work: " + err.message + ".";
+        button.disabled = false;
+      }
+      document.getElementById("text").focus({ preventScroll: true }); // a control that is disabled loses the focus
+    };
+    return button;
+  }
+
   resolved(p) {
     this.cards.get(p.request_id)?.close(p);
     if ([...this.cards.values()].every((card) => card.closed)) this.doing.textContent = "Thinking";
