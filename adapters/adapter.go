@@ -202,6 +202,12 @@ type (
 	Prober interface {
 		Probe(ctx context.Context) (who string, err error)
 	}
+	// Tracer tells where a message may be whose Send got no answer. Trace returns a mark of what is newest where messages at
+	// to are numbered, "" where that is unknown; and, nearest first, ids that a message may have which was made right after
+	// mark was taken. Whoever can edit one of them has found a message of ours that nobody knew of. No call is made.
+	Tracer interface {
+		Trace(to Target, mark string) (now string, near []Ref)
+	}
 	// Drafter shows a growing answer natively; the final is sent as an ordinary message.
 	Drafter interface {
 		Draft(ctx context.Context, to Target, id int64, m Outgoing) error
@@ -236,6 +242,7 @@ type Caps struct {
 	Mounter  Mounter
 	Prober   Prober
 	Drafter  Drafter
+	Tracer   Tracer
 }
 
 // CapsOf finds what a can do. These are the only type assertions.
@@ -252,5 +259,6 @@ func CapsOf(a Adapter) Caps {
 	c.Mounter, _ = a.(Mounter)
 	c.Prober, _ = a.(Prober)
 	c.Drafter, _ = a.(Drafter)
+	c.Tracer, _ = a.(Tracer)
 	return c
 }

@@ -42,7 +42,7 @@ type Harness interface {
 
 // Caps tells which optional interfaces an adapter satisfies.
 type Caps struct {
-	Edit, Delete, Typing, React, Upload, Fetch, Press, Menu, Mount, Probe, Draft bool
+	Edit, Delete, Typing, React, Upload, Fetch, Press, Menu, Mount, Probe, Draft, Trace bool
 	// Threads, Replies and Buttons are what Send can show.
 	Threads, Replies, Buttons bool
 }
@@ -92,7 +92,7 @@ func Run(t *testing.T, open func(t *testing.T) Harness) {
 		{"receive", receive}, {"acknowledge", acknowledge}, {"restart", restart}, {"busy", busy}, {"address", address},
 		{"commands", commands}, {"edits", edits}, {"bots", bots}, {"connection", connection}, {"revoked", revoked},
 		{"lifetime", lifetime}, {"send", send}, {"limits", limits}, {"edit", edit}, {"remove", remove}, {"typing", typing},
-		{"presses", presses}, {"files", files}, {"menu", menu}, {"reactions", reactions}, {"drafts", drafts},
+		{"presses", presses}, {"files", files}, {"menu", menu}, {"reactions", reactions}, {"drafts", drafts}, {"trace", trace},
 		{"probe", probe}, {"failures", failures}, {"capabilities", capabilities},
 	} {
 		t.Run(s.name, func(t *testing.T) {

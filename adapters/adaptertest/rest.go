@@ -2,6 +2,7 @@ package adaptertest
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,6 +35,60 @@ func drafts(r *rig) {
 		r.t.Errorf("a draft is a message: %+v", all)
 	}
 	r.kind(r.caps.Drafter.Draft(r.ctx(), r.Group(), 7, adapters.Outgoing{Text: "x"}), adapters.Unsupported)
+}
+
+// trace: a message whose send got no answer is found among few guesses, also when others came since; no message that is
+// known is a guess, and a mark of another process leads nowhere.
+func trace(r *rig) {
+	if !r.Caps().Trace {
+		return
+	}
+	r.start()
+	for _, place := range []adapters.Target{r.DM(), r.Group(), r.Topic()} {
+		r.sent(place, adapters.Outgoing{Text: "before"})
+		mark, near := r.caps.Tracer.Trace(place, "")
+		if mark == "" || near != nil {
+			r.t.Fatalf("marked %q, %v", mark, near)
+		}
+		r.FailNext(FailLost)
+		_, err := r.a.Send(r.ctx(), place, adapters.Outgoing{Text: "lost"})
+		r.kind(err, adapters.Ambiguous)
+		r.say(place, "meanwhile")
+		after := r.sent(place, adapters.Outgoing{Text: "after"})
+		_, near = r.caps.Tracer.Trace(place, mark)
+		if slices.Contains(near, after) || len(near) == 0 {
+			r.t.Fatalf("guessed %v; %s is known", near, after)
+		}
+		r.claim(place, near)
+		all := r.Visible(place)
+		var texts []string
+		for _, m := range all[len(all)-3:] {
+			texts = append(texts, m.Text)
+		}
+		if !slices.Equal(texts, []string{"before", "found", "after"}) {
+			r.t.Errorf("visible: %q", texts)
+		}
+		if _, again := r.caps.Tracer.Trace(place, mark); len(again) > 0 && again[0] == near[0] {
+			r.t.Errorf("guessed again: %v", again)
+		}
+		r.open()
+		if _, near := r.caps.Tracer.Trace(place, mark); len(near) > 0 {
+			r.t.Errorf("guessed %v with another's mark", near)
+		}
+	}
+}
+
+// claim edits the first guess that is a message of ours.
+func (r *rig) claim(place adapters.Target, near []adapters.Ref) {
+	r.t.Helper()
+	for _, ref := range near {
+		err := r.caps.Editor.Edit(r.ctx(), place, ref, adapters.Outgoing{Text: "found"})
+		if err == nil {
+			return
+		}
+		r.kind(err, adapters.Gone)
+	}
+	r.t.Errorf("none of %v is there", near)
 }
 
 // probe: good credentials say who the bot is.
@@ -97,7 +152,7 @@ func capabilities(r *rig) {
 	c, want := r.caps, r.Caps()
 	got := Caps{Edit: c.Editor != nil, Delete: c.Deleter != nil, Typing: c.Typer != nil, React: c.Reactor != nil,
 		Upload: c.Uploader != nil, Fetch: c.Fetcher != nil, Press: c.Presser != nil, Menu: c.Menu != nil,
-		Mount: c.Mounter != nil, Probe: c.Prober != nil, Draft: c.Drafter != nil,
+		Mount: c.Mounter != nil, Probe: c.Prober != nil, Draft: c.Drafter != nil, Trace: c.Tracer != nil,
 		Threads: want.Threads, Replies: want.Replies, Buttons: want.Buttons}
 	if got != want {
 		r.t.Errorf("capabilities are %+v, want %+v", got, want)

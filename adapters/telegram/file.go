@@ -78,10 +78,13 @@ func (a *Adapter) Upload(ctx context.Context, to adapters.Target, f adapters.Upl
 	}
 	ctx, cancel := context.WithTimeout(ctx, uploadTimeout)
 	defer cancel()
+	a.places.begin(chat)
 	m, err := u.send(ctx, a.lib, method)
 	if err != nil {
+		a.places.end(chat, 0)
 		return "", a.notSent(method, body, err)
 	}
+	a.places.end(chat, m.ID)
 	return adapters.Ref(strconv.Itoa(m.ID)), nil
 }
 

@@ -47,7 +47,7 @@ func (h *harness) Open() (adapters.Adapter, error) { return h.open() }
 
 func (h *harness) Caps() adaptertest.Caps {
 	return adaptertest.Caps{Edit: true, Delete: true, Typing: true, React: true, Upload: true, Fetch: true, Press: true, Menu: true,
-		Mount: true, Probe: true, Draft: true, Threads: true, Replies: true, Buttons: true}
+		Mount: true, Probe: true, Draft: true, Trace: true, Threads: true, Replies: true, Buttons: true}
 }
 
 func (h *harness) DM() adapters.Target { return target(h.dm, 0) }

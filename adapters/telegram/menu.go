@@ -2,7 +2,6 @@ package telegram
 
 import (
 	"context"
-	"regexp"
 
 	"bellhop/adapters"
 )
@@ -10,10 +9,9 @@ import (
 // Telegram's bounds of a menu.
 const (
 	maxCommands = 100
+	maxName     = 32
 	maxAbout    = 256
 )
-
-var commandForm = regexp.MustCompile(`^[a-z0-9_]{1,32}$`)
 
 type (
 	setMyCommands struct {
@@ -48,7 +46,7 @@ func (a *Adapter) SetMenu(ctx context.Context, items []adapters.MenuItem) error 
 func commands(items []adapters.MenuItem, admin bool) []command {
 	out := []command{}
 	for _, m := range items {
-		if m.Admin && !admin || !commandForm.MatchString(m.Name) || m.About == "" || len(out) == maxCommands {
+		if m.Admin && !admin || !isOf(digits+lower+"_", m.Name, maxName) || m.About == "" || len(out) == maxCommands {
 			continue
 		}
 		out = append(out, command{m.Name, shorten(m.About, maxAbout)})

@@ -124,7 +124,10 @@ func (a *Adapter) Send(ctx context.Context, to adapters.Target, m adapters.Outgo
 	p := sendMessage{Chat: chat, Thread: topic, Preview: preview(m), Silent: m.Silent, Reply: reply(m.ReplyTo), Markup: keys}
 	p.Text, p.Mode = render(m)
 	var out sent
-	if err := a.api.call(ctx, method, &p, &out); err != nil {
+	a.places.begin(chat)
+	err = a.api.call(ctx, method, &p, &out)
+	a.places.end(chat, out.ID)
+	if err != nil {
 		return "", err
 	}
 	return adapters.Ref(strconv.Itoa(out.ID)), nil
@@ -147,7 +150,11 @@ func (a *Adapter) Edit(ctx context.Context, to adapters.Target, ref adapters.Ref
 	}
 	p := editMessageText{Chat: chat, Message: id, Preview: preview(m), Markup: keys}
 	p.Text, p.Mode = render(m)
-	return a.api.call(ctx, method, &p, nil)
+	if err := a.api.call(ctx, method, &p, nil); err != nil {
+		return err
+	}
+	a.places.note(chat, id)
+	return nil
 }
 
 // Draft shows a growing answer in a private chat for 30 seconds. Buttons cannot be shown; where there are any, the

@@ -3,6 +3,7 @@ package telegram
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"net/http"
 	"strconv"
 	"time"
@@ -23,13 +24,14 @@ type Options struct {
 
 // Adapter is one bot account. Safe for concurrent use.
 type Adapter struct {
-	name  string
-	cfg   Config
-	id    int64 // of the bot, the first half of its token
-	api   *caller
-	lib   *bot.Bot // uploads go through the library
-	files *media.Downloader
-	self  *whoami
+	name   string
+	cfg    Config
+	id     int64 // of the bot, the first half of its token
+	api    *caller
+	lib    *bot.Bot // uploads go through the library
+	files  *media.Downloader
+	self   *whoami
+	places places
 }
 
 // New returns the adapter of one account; name is "telegram" or "telegram/account". It makes no call. The error is that
@@ -39,7 +41,7 @@ func New(name string, c Config, o Options) (*Adapter, error) {
 		return nil, err
 	}
 	a := &Adapter{name: name, cfg: c, api: newCaller(c, o.Client), self: newWhoami(c.Token)}
-	a.id = a.self.known.id
+	a.id, a.places.epoch = a.self.known.id, rand.Uint64()
 	m := media.Options{MaxBytes: maxDownload, Trusted: c.host(), Proxy: c.proxy()}
 	if o.Client != nil {
 		m.Transport = o.Client.Transport

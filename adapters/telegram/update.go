@@ -121,6 +121,9 @@ func (a *Adapter) decode(raw json.RawMessage, me identity) (in adapters.Inbound,
 		}
 		return adapters.Inbound{Kind: adapters.KindRaw, ID: formatID(only.ID), Raw: raw}, only.ID
 	}
+	if m := u.Message; m != nil {
+		a.places.note(m.Chat.ID, m.ID)
+	}
 	in = me.inbound(&u)
 	in.ID = formatID(u.ID)
 	return in, u.ID
