@@ -36,6 +36,8 @@ type Part struct {
 	Sent int `json:"sent,omitempty"`
 	// Again is when it may be made once more while its fate is unknown; the zero time: at once.
 	Again time.Time `json:"again,omitzero"`
+	// Mark tells the adapter where to look for it while its fate is unknown; "" nowhere.
+	Mark string `json:"mark,omitempty"`
 }
 
 // Delivery is one row of the outbox, the only mouth. Text is Markdown; the parts are its messages on the platform.

@@ -175,6 +175,24 @@ func edited(err error) error {
 	return err
 }
 
+// mark is where a message that is about to be made can be looked for, should nobody say what became of it.
+func (c *channel) mark(to adapters.Target) string {
+	if c.caps.Tracer == nil {
+		return ""
+	}
+	now, _ := c.caps.Tracer.Trace(to, "")
+	return now
+}
+
+// near are ids that a message made right after mark may have.
+func (c *channel) near(to adapters.Target, mark string) []adapters.Ref {
+	if c.caps.Tracer == nil || mark == "" {
+		return nil
+	}
+	_, near := c.caps.Tracer.Trace(to, mark)
+	return near
+}
+
 func (c *channel) canEdit(chat string) bool {
 	return c.caps.Editor != nil && !c.lacks(chat, lackEdit)
 }

@@ -145,13 +145,13 @@ func (w *writer) file(ctx context.Context, i int, f core.Media) error {
 		w.d.Parts[i].Ref, w.d.Parts[i].Again = string(ref), time.Time{}
 		return nil
 	case adapters.Misuse, adapters.Unsupported, adapters.TooLong:
-		w.unsent(i, err)
+		w.unsent(i, "", err)
 		if k == adapters.TooLong && f.Caption != "" {
 			return err
 		}
 		return w.instead(ctx, i, f, "the platform did not take it")
 	}
-	w.unsent(i, err)
+	w.unsent(i, "", err)
 	return err
 }
 

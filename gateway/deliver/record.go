@@ -66,9 +66,13 @@ func (s *surface) store(ctx context.Context) error {
 // parts are the messages as they are recorded. mu is held.
 func (v *View) parts() []core.Part {
 	parts := slices.Clone(v.row.Parts)
-	if (v.posting || v.lost) && !pending(parts) {
+	if !v.posting && !v.lost {
+		return parts
+	}
+	if !pending(parts) {
 		parts = append(parts, core.Part{Sent: 1})
 	}
+	parts[len(parts)-1].Mark = v.mark
 	return parts
 }
 

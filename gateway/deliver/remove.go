@@ -44,6 +44,9 @@ func (w *writer) surplus(ctx context.Context) error {
 
 // remove deletes message i where the platform can, and forgets it.
 func (w *writer) remove(ctx context.Context, i int) error {
+	if _, err := w.find(ctx, i, stream.View{Text: "…", Final: true}); err != nil { // only what can be edited is ours to delete
+		return err
+	}
 	if ref := w.d.Parts[i].Ref; ref != "" && w.c.caps.Deleter != nil && !w.c.lacks(w.to.Chat, lackDelete) {
 		err := w.c.wait(ctx, w.to, w.p, patience)
 		if err == nil {

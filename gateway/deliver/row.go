@@ -146,6 +146,9 @@ func (w *writer) again(i int) bool {
 
 // part makes message i show v.
 func (w *writer) part(ctx context.Context, i int, v stream.View) error {
+	if found, err := w.find(ctx, i, v); found || err != nil {
+		return err
+	}
 	p := &w.d.Parts[i]
 	if w.again(i) {
 		v.Text = repeated + v.Text
@@ -199,12 +202,13 @@ func (w *writer) early(i int) error {
 }
 
 // unsent notes how creating message i failed: it certainly is not there, or nobody knows.
-func (w *writer) unsent(i int, err error) {
+func (w *writer) unsent(i int, mark string, err error) {
 	p := &w.d.Parts[i]
 	if kindOf(err) != adapters.Ambiguous {
 		p.Sent--
 		return
 	}
+	p.Mark = mark
 	p.Again = time.Now().Add(pauseAfter(copyPauses[:], p.Sent-1)).Truncate(time.Millisecond) // as the store keeps it
 }
 
@@ -227,9 +231,10 @@ func (w *writer) create(ctx context.Context, i int, v stream.View) error {
 			return err
 		}
 		crash.Point(crash.BeforeSend)
+		before := w.c.mark(w.to)
 		var err error
 		if ref, err = w.c.sendNow(ctx, w.to, m); err != nil {
-			w.unsent(i, err)
+			w.unsent(i, before, err)
 		}
 		return err
 	})

@@ -48,6 +48,7 @@ func (s *surface) Post(ctx context.Context, v stream.View) (string, error) {
 	var ref adapters.Ref
 	err := s.fall(ctx, v, func(m adapters.Outgoing) error {
 		var err error
+		s.aim(s.c.mark(s.target()))
 		ref, err = s.c.sendNow(ctx, s.target(), m)
 		return err
 	})
@@ -76,6 +77,13 @@ func (s *surface) behind() bool {
 	k, id := laneOf(s.route), s.row.ID
 	s.mu.Unlock()
 	return s.m.debts.before(k, id)
+}
+
+// aim notes where the message that is about to be made can be looked for.
+func (s *surface) aim(mark string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.mark = mark
 }
 
 // grace waits a moment before the first preview while many turns run: an answer that is there in a moment then is one

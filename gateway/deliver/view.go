@@ -40,7 +40,8 @@ type View struct {
 	row     core.Delivery // of the live message
 	born    bool          // it is stored
 	posting bool          // a message is being made
-	lost    bool          // the fate of one is unknown: no more previews, and the final says that it may be a repeat
+	lost    bool          // the fate of one is unknown: no more previews, and the final finds it or says that it may be a repeat
+	mark    string        // where that one may be
 	held    bool          // the text ended before there was any message: Settled makes it
 	marked  bool          // the final's row is born as being sent, and the call is paid for
 	closed  bool
