@@ -30,6 +30,8 @@ type Config struct {
 
 	// File is where it was read from, empty for defaults and environment alone.
 	File string `yaml:"-"`
+	// Secrets are the files that hold secrets: File if one is written there, and those that x_file keys name.
+	Secrets []string `yaml:"-"`
 	// Warnings are things that work but are probably not meant.
 	Warnings []string `yaml:"-"`
 }

@@ -161,6 +161,33 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
+// Files with secrets in them are known, so that others can be kept from reading them.
+func TestSecretFiles(t *testing.T) {
+	key := filepath.Join(t.TempDir(), "key")
+	if err := os.WriteFile(key, []byte("sk-from-file-planted\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const model = "\nmodel: {provider: o, name: m}\n"
+	for _, tt := range []struct{ text, want string }{
+		{"", ""},
+		{"platforms: {telegram: {token: '" + botToken + "'}}", "test.yaml"},
+		{"platforms: {telegram: {token: ${T}}}", ""},
+		{"platforms: {telegram: {token: ''}}", ""},
+		{"providers: {o: {kind: openai, api_key_file: " + key + "}}" + model, key},
+		{"providers: {o: {kind: openai, api_key: 1234}}" + model, "test.yaml"},
+		{"providers:\n  o:\n    kind: openai\n    api_key: |\n      sk-planted\n" + model, "test.yaml"},
+		{"providers:\n  o:\n    kind: openai\n    api_key: |\n      ${T}\n" + model, ""},
+	} {
+		c, err := Parse("test.yaml", []byte(tt.text), env("T", botToken))
+		if err != nil {
+			t.Errorf("%s: %v", tt.text, err)
+		}
+		if got := strings.Join(c.Secrets, " "); got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.text, got, tt.want)
+		}
+	}
+}
+
 func TestEnvironment(t *testing.T) {
 	tests := []struct {
 		name      string

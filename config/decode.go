@@ -21,6 +21,7 @@ type decoder struct {
 	faults []Fault
 	warns  []string
 	used   map[string]bool         // environment variables that values took
+	holds  []string                // files that hold secrets
 	places map[string]*token.Token // where each key's value stands, by dotted path
 }
 
@@ -176,6 +177,7 @@ func (d *decoder) secretFile(n ast.Node, v reflect.Value, path string) {
 		return
 	}
 	v.SetString(strings.TrimRight(string(b), "\r\n"))
+	d.holds = append(d.holds, name)
 }
 
 func (d *decoder) table(n ast.Node, v reflect.Value, path string) {
@@ -232,6 +234,9 @@ func (d *decoder) scalar(n ast.Node, v reflect.Value, path string) {
 			return
 		}
 		v.SetString(s)
+		if isSecret(v) && s != "" && !refers(n) {
+			d.holds = append(d.holds, d.file)
+		}
 	case v.Kind() == reflect.Bool:
 		x, err := strconv.ParseBool(s)
 		if err != nil {
@@ -275,6 +280,17 @@ func (d *decoder) text(n ast.Node, path string) (string, bool) {
 	}
 	d.fault(n, "%s: expected a single value here", named(path))
 	return "", false
+}
+
+// refers reports whether a scalar takes its value from the environment.
+func refers(n ast.Node) bool {
+	switch n := n.(type) {
+	case *ast.StringNode:
+		return strings.Contains(n.Value, shieldOpen)
+	case *ast.LiteralNode:
+		return strings.Contains(n.Value.Value, shieldOpen)
+	}
+	return false
 }
 
 // tight returns key:value as one scalar when nothing stands between them: inside [ ] the parser takes telegram:9 for a

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml"
@@ -80,6 +81,8 @@ func Parse(file string, text []byte, env Environment) (Config, error) {
 			d.value(doc.Body, reflect.ValueOf(&c).Elem(), "")
 		}
 	}
+	slices.Sort(d.holds)
+	c.Secrets = slices.Compact(d.holds)
 	overlay(&c, env)
 	c.Warnings = append(d.warns, c.Warnings...)
 	faults := append(Faults(d.faults), d.located(check(&c))...)

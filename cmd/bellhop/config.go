@@ -38,7 +38,7 @@ func (a *app) configCheck() error {
 		}
 		return err
 	}
-	for _, w := range c.Warnings {
+	for _, w := range append(c.Warnings, exposures(c)...) {
 		fmt.Fprintln(a.err, "warning:", w)
 	}
 	from := c.File

@@ -94,7 +94,7 @@ func (a *app) examine(ctx context.Context) []finding {
 		return []finding{{Check: "config", Detail: err.Error(), Remedy: "mend the file; bellhop config check names every fault"}}
 	}
 	found := []finding{{Check: "config", OK: true, Detail: cmpOr(c.File, "defaults and environment")}}
-	found = append(found, examineFile(c)...)
+	found = append(found, examineModes(c)...)
 	found = append(found, examineFolder(c))
 	running, f := examineListener(ctx, c)
 	found = append(found, f, a.examineStore(ctx, c))
@@ -109,17 +109,13 @@ func cmpOr(s, other string) string {
 	return s
 }
 
-// examineFile warns when others may read a file that holds secrets.
-func examineFile(c config.Config) []finding {
-	if c.File == "" {
-		return nil
+// examineModes names what others may read of the gateway's secrets.
+func examineModes(c config.Config) []finding {
+	var found []finding
+	for _, e := range exposed(c) {
+		found = append(found, finding{Check: "private", Detail: e.String(), Remedy: e.remedy(), fix: e.mend})
 	}
-	info, err := os.Stat(c.File)
-	if err != nil || info.Mode().Perm()&0o077 == 0 {
-		return nil
-	}
-	return []finding{{Check: "config", Detail: fmt.Sprintf("%s can be read by others (%v)", c.File, info.Mode().Perm()),
-		Remedy: "chmod 600 " + c.File, fix: func() error { return os.Chmod(c.File, 0o600) }}}
+	return found
 }
 
 func examineFolder(c config.Config) finding {

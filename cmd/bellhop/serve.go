@@ -41,12 +41,12 @@ func (a *app) serve(ctx context.Context) error {
 // open builds the house and lives in it. Everything that another instance could be using is taken before anything is
 // opened. client, which may be nil, is a guest whose leaving ends the house.
 func (a *app) open(ctx context.Context, cfg config.Config, log *slog.Logger, level *slog.LevelVar, client guest) (err error) {
-	for _, w := range cfg.Warnings {
-		log.Warn(w)
-	}
 	claim, err := claimAll(cfg)
 	if err != nil {
 		return err
+	}
+	for _, w := range append(cfg.Warnings, exposures(cfg)...) {
+		log.Warn(w)
 	}
 	defer func() { err = errors.Join(err, claim.close()) }()
 	st, err := openStore(ctx, cfg)

@@ -101,9 +101,14 @@ func newTools(c config.Config) (tools []tool.Tool, open []string) {
 
 // secretPlaces are what a command must not name; the workspace and the spill folder below the data folder stay readable.
 func secretPlaces(c config.Config) []string {
-	places := []string{c.Data}
+	places := append([]string{c.Data}, c.Secrets...)
 	if c.File != "" {
 		places = append(places, c.File)
+	}
+	for n, p := range places {
+		if abs, err := filepath.Abs(p); err == nil {
+			places[n] = abs
+		}
 	}
 	return places
 }
