@@ -2,7 +2,6 @@ package stream
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"strings"
 	"sync"
@@ -40,8 +39,11 @@ type ConsumerOptions struct {
 	// is the last of them, with Hash StatusHash. While a final is on its way its part has Sent raised and no Ref. It is
 	// called between two calls of the Surface and may block.
 	OnPart func(parts []core.Part)
-	Adopt  []core.Part // messages of an earlier attempt
-	Log    *slog.Logger
+	// Go runs paint on a goroutine and reports true, or false when nothing can be painted any more; it must not block. Its
+	// owner waits for paint, and ends its context to stop. nil: nothing is shown before Finish.
+	Go    func(paint func(ctx context.Context)) bool
+	Adopt []core.Part // messages of an earlier attempt
+	Log   *slog.Logger
 }
 
 func (o ConsumerOptions) defaults() ConsumerOptions {
@@ -82,15 +84,14 @@ type phase uint8
 const (
 	live      phase = iota // news changes what is shown
 	ended                  // the text is complete, the commit is pending
-	finishing              // Finish has it; Run is done
+	finishing              // Finish has it
 	over                   // abandoned: nothing is sent any more
 )
 
-// Consumer paints one turn onto one Surface. On, End, Stands and Abandon may be called from anywhere and never block; Run
-// and Finish talk to the Surface, never both at a time.
+// Consumer paints one turn onto one Surface. On, End, Stands and Abandon may be called from anywhere and never block. What
+// ConsumerOptions.Go runs and Finish talk to the Surface, never both at a time.
 type Consumer struct {
 	o     ConsumerOptions
-	kick  chan struct{}
 	token chan struct{} // whoever holds it may talk to the Surface and owns p
 
 	mu     sync.Mutex // guards what was said
@@ -98,15 +99,15 @@ type Consumer struct {
 	end    time.Time // when the text ended
 	script script
 	tools  tools
+	pace   pace
 
 	p *painter
 }
 
-// NewConsumer makes one; Run paints.
+// NewConsumer makes one. It begins to paint with the first news.
 func NewConsumer(s Surface, o ConsumerOptions) *Consumer {
 	o = o.defaults()
-	return &Consumer{o: o, kick: make(chan struct{}, 1), token: make(chan struct{}, 1), tools: tools{o: o.Tools},
-		p: newPainter(s, o)}
+	return &Consumer{o: o, token: make(chan struct{}, 1), tools: tools{o: o.Tools}, pace: pace{run: o.Go}, p: newPainter(s, o)}
 }
 
 // On takes an event of the turn.
@@ -115,23 +116,16 @@ func (c *Consumer) On(e core.Event) {
 		return
 	}
 	c.mu.Lock()
+	defer c.mu.Unlock()
 	changed := c.phase == live && c.o.Mode != ModeOff && c.script.take(e, c.o.HideInterim)
 	changed = c.phase == live && !c.o.Tools.Off && c.tools.take(e, time.Now()) || changed
-	c.mu.Unlock()
 	if changed {
-		c.wake()
+		c.stir()
 	}
 }
 
-func (c *Consumer) wake() {
-	select {
-	case c.kick <- struct{}{}:
-	default:
-	}
-}
-
-// End says that text is the whole answer, about to be committed: the authority over what the stream brought. Run shows
-// all of it at once; as a draft only when Finish does not come within a moment. A Stop button stays if it was shown
+// End says that text is the whole answer, about to be committed: the authority over what the stream brought. All
+// of it is shown at once; as a draft only when Finish does not come within a moment. A Stop button stays if it was shown
 // already. Where messages cannot be edited nothing is shown before Finish.
 func (c *Consumer) End(text string) {
 	c.mu.Lock()
@@ -143,7 +137,7 @@ func (c *Consumer) End(text string) {
 	c.tools.endWait()
 	c.script.last().set(text, true)
 	c.script.rev++
-	c.wake()
+	c.stir()
 }
 
 // Owes reports whether text that ended at a tool boundary is not shown for good yet: Finish will do it, but nobody else.
@@ -171,61 +165,9 @@ func (c *Consumer) Stands(notice string) string {
 // Abandon stops for good: the lease is lost, nothing more is sent. A call that is on its way ends with its context.
 func (c *Consumer) Abandon() {
 	c.mu.Lock()
-	c.phase = over
-	c.mu.Unlock()
-	c.wake()
-}
-
-// Run paints until Finish or Abandon was called or ctx ends. ErrDead: the target is gone.
-func (c *Consumer) Run(ctx context.Context) error {
-	timer := time.NewTimer(time.Hour)
-	defer timer.Stop()
-	for {
-		at, done := c.next()
-		if done {
-			return nil
-		}
-		wait := time.Until(at)
-		if !at.IsZero() && wait <= 0 {
-			if err := c.step(ctx); errors.Is(err, ErrDead) {
-				return err
-			}
-			if ctx.Err() != nil {
-				return nil
-			}
-			continue
-		}
-		var fire <-chan time.Time
-		if !at.IsZero() {
-			timer.Reset(wait)
-			fire = timer.C
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-c.kick:
-		case <-fire:
-		}
-	}
-}
-
-// next is when there is something to paint; the zero time when nothing waits.
-func (c *Consumer) next() (at time.Time, done bool) {
-	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.phase >= finishing {
-		return at, true
-	}
-	return c.p.due(&c.script, &c.tools, c.end), false
-}
-
-// step paints once.
-func (c *Consumer) step(ctx context.Context) error {
-	if !c.acquire(ctx) {
-		return nil
-	}
-	defer c.release()
-	return c.p.paint(ctx, c)
+	c.phase = over
+	c.stir()
 }
 
 func (c *Consumer) acquire(ctx context.Context) bool {

@@ -107,7 +107,7 @@ func (p *play) finish(final string) {
 	if err != nil && errors.Is(err, ErrDead) {
 		p.rt.Fatal(err)
 	}
-	<-p.k.done
+	p.k.Wait()
 	p.k.stop()
 	for range 50 {
 		if err == nil {

@@ -285,7 +285,7 @@ func TestConsumerFinal(t *testing.T) {
 		k.say(text)
 		time.Sleep(3 * time.Second)
 		k.stop()
-		<-k.done
+		k.Wait()
 		final := "Checked: " + text
 		k.End(final)
 		if _, err := k.Finish(t.Context(), final); err != nil {
@@ -354,7 +354,7 @@ func TestConsumerFinal(t *testing.T) {
 		k.tool("shell")
 		time.Sleep(3 * time.Second)
 		k.stop()
-		<-k.done
+		k.Wait()
 		o := editing
 		o.Adopt = append(stored, core.Part{Sent: 1})
 		k = newTalk(t, b, o)
@@ -376,9 +376,7 @@ func TestConsumerFinal(t *testing.T) {
 		if _, err := k.Finish(t.Context(), "Hello more"); !errors.Is(err, ErrAbandoned) {
 			t.Error(err)
 		}
-		if err := <-k.done; err != nil {
-			t.Error(err)
-		}
+		k.Wait()
 		k.sees("Hello ▉ [Stop]")
 	})
 	bubble("buffer", t, func(t *testing.T) {
@@ -523,9 +521,7 @@ func TestConsumerTrouble(t *testing.T) {
 		b.fail = func(call, int) error { return fmt.Errorf("blocked: %w", ErrDead) }
 		k := newTalk(t, b, editing)
 		k.say("one")
-		if err := <-k.done; !errors.Is(err, ErrDead) {
-			t.Error(err)
-		}
+		synctest.Wait()
 		if _, err := k.Finish(t.Context(), "one"); !errors.Is(err, ErrDead) || len(b.log()) != 1 {
 			t.Errorf("%v, %d calls", err, len(b.log()))
 		}

@@ -437,10 +437,11 @@ func TestDraftRefused(t *testing.T) {
 		e.fail = nth(0, ErrDead)
 		k := sketching(t, e)
 		k.say("x")
-		if err := <-k.done; !errors.Is(err, ErrDead) {
-			t.Errorf("Run: %v", err)
+		k.say("y")
+		time.Sleep(time.Minute)
+		if _, err := k.Finish(t.Context(), "xy"); !errors.Is(err, ErrDead) || len(e.log()) != 1 {
+			t.Errorf("%v, calls %+v", err, e.log())
 		}
-		k.stop()
 	})
 	bubble("a measure that was mistaken", t, func(t *testing.T) {
 		e := newEasel(t, 1000)

@@ -13,7 +13,7 @@ import (
 const skipMax = 5
 
 // Finish makes what is visible equal to final, without cursor, Stop and status message, and returns the messages that
-// show it. No call is made where nothing needs to change. It works with and without Run, and after a restart with what is
+// show it. No call is made where nothing needs to change. It works with and without Go, and after a restart with what is
 // adopted. MEDIA: lines of final are left out; see Extract.
 //
 // It waits for what the Surface asks to wait for, if ctx allows; else *Wait comes back, and Finish of another Consumer that
@@ -26,10 +26,10 @@ func (c *Consumer) Finish(ctx context.Context, final string) ([]core.Part, error
 		return nil, ErrAbandoned
 	}
 	c.phase = finishing
+	c.stir()
 	c.tools.endWait()
 	status := c.tools.text() // no event changes it any more
 	c.mu.Unlock()
-	c.wake()
 	if !c.acquire(ctx) {
 		return nil, ctx.Err()
 	}

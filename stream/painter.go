@@ -152,11 +152,11 @@ func (p *painter) dueStatus(t *tools, ended bool) time.Time {
 }
 
 // paint shows what there is to show now: blocks in order, then the status message.
-func (p *painter) paint(ctx context.Context, c *Consumer) error {
+func (p *painter) paint(ctx context.Context, c *Consumer) {
 	for {
 		sc := c.scene()
 		if sc.over || p.dead {
-			return nil
+			return
 		}
 		again, err := p.text(ctx, c, sc)
 		if err == nil && !again {
@@ -164,10 +164,11 @@ func (p *painter) paint(ctx context.Context, c *Consumer) error {
 			err = p.tools(ctx, sc)
 		}
 		if err != nil {
-			return p.refused(ctx, err)
+			p.refused(ctx, err)
+			return
 		}
 		if !again {
-			return nil
+			return
 		}
 	}
 }
@@ -460,15 +461,14 @@ func (p *painter) all() []core.Part {
 	return parts
 }
 
-// refused decides when previews go on. Only ErrDead comes back.
-func (p *painter) refused(ctx context.Context, err error) error {
+// refused decides when previews go on.
+func (p *painter) refused(ctx context.Context, err error) {
 	var w *Wait
 	var post *postError
 	now := time.Now()
 	switch {
 	case errors.Is(err, ErrDead):
 		p.dead = true
-		return ErrDead
 	case errors.As(err, &w):
 		p.notBefore = w.Until
 	case errors.Is(err, ErrSkip):
@@ -484,5 +484,4 @@ func (p *painter) refused(ctx context.Context, err error) error {
 		p.fails++
 		p.o.Log.Warn("preview failed", "attempt", p.fails, "err", err)
 	}
-	return nil
 }

@@ -161,12 +161,11 @@ type talk struct {
 	*Consumer
 	b    *board
 	t    *testing.T
-	done chan error
 	stop context.CancelFunc
 	ctx  context.Context
 }
 
-// newTalk starts Run; said is what was said before it.
+// newTalk lets it paint; said is what was said before it.
 func newTalk(t *testing.T, b *board, o ConsumerOptions, said ...string) *talk {
 	return newTalkOn(t, b, b, o, said...)
 }
@@ -174,14 +173,19 @@ func newTalk(t *testing.T, b *board, o ConsumerOptions, said ...string) *talk {
 // newTalkOn paints on s, which is b or built on it.
 func newTalkOn(t *testing.T, s Surface, b *board, o ConsumerOptions, said ...string) *talk {
 	ctx, stop := context.WithCancel(t.Context())
-	k := &talk{Consumer: NewConsumer(s, o), b: b, t: t, done: make(chan error, 1), stop: stop, ctx: ctx}
+	o.Go = func(paint func(context.Context)) bool {
+		if ctx.Err() == nil {
+			go paint(ctx)
+		}
+		return ctx.Err() == nil
+	}
+	k := &talk{Consumer: NewConsumer(s, o), b: b, t: t, stop: stop, ctx: ctx}
 	for _, s := range said {
 		k.say(s)
 	}
 	if len(said) > 0 {
 		k.End(strings.Join(said, ""))
 	}
-	go func() { k.done <- k.Run(ctx) }()
 	return k
 }
 
@@ -199,9 +203,7 @@ func (k *talk) finish(final string) []core.Part {
 	if err != nil {
 		k.t.Errorf("Finish: %v", err)
 	}
-	if err := <-k.done; err != nil {
-		k.t.Errorf("Run: %v", err)
-	}
+	k.Wait()
 	k.stop()
 	return parts
 }

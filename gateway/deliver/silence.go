@@ -28,7 +28,6 @@ func (v *View) tellSilence(now time.Time) {
 		return
 	}
 	v.silent.Store(int64(quiet))
-	v.begin()
 	v.paint.On(core.Event{Turn: v.fence.Turn, EventBody: core.EventBody{Type: core.StatusUpdate, Status: stream.StatusWaiting,
 		Text: silenceText(quiet)}})
 }

@@ -3,7 +3,6 @@ package deliver
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -17,7 +16,7 @@ import (
 const liveFor = 30 * time.Second
 
 // View is the live message of one turn. On, End, Final, Settled and Abandon are called by the one drain that runs the
-// turn; painting happens beside it in a goroutine of Mouth.Run.
+// turn; painting happens beside it in goroutines of Mouth.Run.
 //
 //	open --first visible text--> shown --End--> ended --Final, commit, Settled--> closed
 //	  |                            |
@@ -31,9 +30,7 @@ type View struct {
 	fence core.Fence
 	paint *stream.Consumer
 
-	begun   sync.Once
-	painted chan struct{} // closed when painting has ended; nil while it has not begun
-	visible sync.Once     // the first text was counted
+	visible sync.Once // the first text was counted
 
 	mu      sync.Mutex
 	route   core.Route
@@ -97,7 +94,7 @@ func (v *View) options() stream.ConsumerOptions {
 	return stream.ConsumerOptions{Mode: mode, EditInterval: interval, DraftInterval: o.DraftInterval, BufferThreshold: o.BufferThreshold,
 		Unlimited: o.Limits.Off, Cursor: o.Cursor, StopButton: stop, StopAfter: stopAfter, ReplyTo: v.route.ReplyTo,
 		HideInterim: !o.Interim, Tools: stream.ToolDisplay{Off: o.ToolProgress == "off", Keep: !o.Cleanup}, Turn: v.fence.Turn,
-		OnPart: v.record, Adopt: v.row.Parts, Log: v.c.log}
+		OnPart: v.record, Go: v.m.spawn, Adopt: v.row.Parts, Log: v.c.log}
 }
 
 // mode is how the answer is shown here while it grows.
@@ -135,7 +132,6 @@ func (v *View) On(e core.Event) {
 	case core.QuestionResolved:
 		v.ask(-1)
 	}
-	v.begin()
 	v.paint.On(e)
 }
 
@@ -148,22 +144,6 @@ func (v *View) ask(n int) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.asking = max(v.asking+n, 0)
-}
-
-// begin starts painting with the first news.
-func (v *View) begin() {
-	v.begun.Do(func() {
-		done := make(chan struct{})
-		ok := v.m.spawn(func(ctx context.Context) {
-			defer close(done)
-			if err := v.paint.Run(ctx); err != nil && ctx.Err() == nil && !errors.Is(err, stream.ErrDead) {
-				v.c.log.Warn("a live message could not be shown", "turn", v.fence.Turn, "err", err)
-			}
-		})
-		if ok {
-			v.painted = done
-		}
-	})
 }
 
 // End tells the whole text; its commit is pending. What has no message until now waits for the commit, which is then also
@@ -199,10 +179,7 @@ func (v *View) stop() {
 	v.mu.Unlock()
 	v.m.pulse.remove(v)
 	v.paint.Abandon()
-	v.begun.Do(func() {})
-	if v.painted != nil {
-		<-v.painted
-	}
+	v.paint.Wait()
 }
 
 // wantsTyping reports whether it is time to say that an answer is on its way.
