@@ -98,8 +98,8 @@ func (h *Hub) Open(c core.ConversationID, base int64, news ...core.Event) {
 	if r.next == base {
 		r.next += int64(len(news))
 	}
-	for _, e := range news {
-		r.put(e)
+	for i := range news {
+		r.put(&news[i])
 	}
 	r.mu.Unlock()
 	h.drain(r)
@@ -124,7 +124,7 @@ func (h *Hub) Publish(e core.Event) {
 	defer h.leave(r)
 	r.mu.Lock()
 	r.free(e.Seq)
-	r.put(e)
+	r.put(&e)
 	r.mu.Unlock()
 	h.drain(r)
 }
@@ -147,7 +147,7 @@ func (h *Hub) Emit(ctx context.Context, c core.ConversationID, a core.AdmissionI
 	e := core.Event{Conversation: c, Admission: a, Turn: t, EventBody: b, At: time.Now()}
 	err := h.numbered(ctx, r, func(seq int64) {
 		e.Seq = seq
-		r.put(e)
+		r.put(&e)
 		if b.Type.Durable() {
 			h.rec.add(e)
 		}
@@ -155,7 +155,7 @@ func (h *Hub) Emit(ctx context.Context, c core.ConversationID, a core.AdmissionI
 	if err != nil {
 		h.o.Log.Warn("news of the type "+string(b.Type)+" has no number", "session", c, "err", err)
 		r.mu.Lock()
-		r.put(e)
+		r.put(&e)
 		r.mu.Unlock()
 	}
 	h.drain(r)
@@ -209,25 +209,21 @@ func (h *Hub) drain(r *room) {
 	}
 	r.busy = true
 	defer func() { r.busy = false }()
-	for {
-		e, ok := r.ready(time.Now)
-		if !ok {
-			return
-		}
+	for e := new(core.Event); r.ready(e); {
 		h.tell(r, e)
 	}
 }
 
 // tell unlocks the room while it calls the listeners.
-func (h *Hub) tell(r *room, e core.Event) {
+func (h *Hub) tell(r *room, e *core.Event) {
 	watches := r.watches
 	r.mu.Unlock()
 	defer r.mu.Lock()
 	for _, w := range watches {
-		w.On(e)
+		w.On(*e)
 	}
 	for _, w := range *h.all.Load() {
-		w.On(e)
+		w.On(*e)
 	}
 }
 

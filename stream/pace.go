@@ -25,7 +25,7 @@ func (c *Consumer) stir() {
 	if at, wait := c.due(); !at.IsZero() && wait <= 0 {
 		c.begin()
 	} else {
-		c.pace.wind(at, wait, c.beat)
+		c.wind(at, wait)
 	}
 }
 
@@ -42,7 +42,8 @@ func (c *Consumer) due() (at time.Time, wait time.Duration) {
 }
 
 // wind sets the timer, unless it is set so already.
-func (p *pace) wind(at time.Time, wait time.Duration, beat func()) {
+func (c *Consumer) wind(at time.Time, wait time.Duration) {
+	p := &c.pace
 	if at.Equal(p.at) {
 		return
 	}
@@ -50,7 +51,7 @@ func (p *pace) wind(at time.Time, wait time.Duration, beat func()) {
 	case at.IsZero():
 		p.timer.Stop()
 	case p.timer == nil:
-		p.timer = time.AfterFunc(wait, beat)
+		p.timer = time.AfterFunc(wait, c.beat)
 	default:
 		p.timer.Reset(wait)
 	}
@@ -100,7 +101,7 @@ func (c *Consumer) more(ctx context.Context) bool {
 		return true
 	}
 	c.rest()
-	c.pace.wind(at, wait, c.beat)
+	c.wind(at, wait)
 	return false
 }
 

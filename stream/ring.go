@@ -36,26 +36,31 @@ func (k *kept) event() core.Event {
 func (r *ring) at(i int) *kept { return &r.buf[(r.head+i)%len(r.buf)] }
 
 // wrap makes e's entry; it shares with the newest one what is equal.
-func (r *ring) wrap(e core.Event) kept {
+func (r *ring) wrap(e *core.Event) kept {
 	k := kept{seq: e.Seq, at: e.At.UnixNano(), text: e.Text}
-	e.Seq, e.At, e.Text = 0, time.Time{}, ""
 	if r.n > 0 {
-		if last := r.at(r.n - 1).rest; *last == e {
+		if last := r.at(r.n - 1).rest; alike(last, *e) {
 			k.rest = last
 			return k
 		}
 	}
-	rest := e // a variable of its own: e must not be moved to the heap for those that share
-	k.rest = &rest
+	k.rest = new(core.Event)
+	*k.rest = *e
+	k.rest.Seq, k.rest.At, k.rest.Text = 0, time.Time{}, ""
 	return k
 }
 
+// alike reports whether e differs from rest in number, time and text alone.
+func alike(rest *core.Event, e core.Event) bool {
+	e.Seq, e.At, e.Text = rest.Seq, rest.At, rest.Text
+	return *rest == e
+}
+
 // push appends e. fell reports that the oldest had to go.
-func (r *ring) push(e core.Event) (old core.Event, fell bool) {
+func (r *ring) push(e *core.Event) (old kept, fell bool) {
 	k := r.wrap(e)
 	if r.n == r.max {
-		old, _ = r.pop()
-		fell = true
+		old, fell = r.pop()
 	}
 	if r.n == len(r.buf) {
 		r.resize(min(max(8, 2*r.n), r.max))
@@ -66,7 +71,7 @@ func (r *ring) push(e core.Event) (old core.Event, fell bool) {
 }
 
 // insert is push at e's place by number.
-func (r *ring) insert(e core.Event) (old core.Event, fell bool) {
+func (r *ring) insert(e *core.Event) (old kept, fell bool) {
 	old, fell = r.push(e)
 	for i := r.n - 1; i > 0 && r.at(i-1).seq > r.at(i).seq; i-- {
 		*r.at(i), *r.at(i - 1) = *r.at(i - 1), *r.at(i)
@@ -75,15 +80,15 @@ func (r *ring) insert(e core.Event) (old core.Event, fell bool) {
 }
 
 // pop takes the oldest.
-func (r *ring) pop() (e core.Event, ok bool) {
+func (r *ring) pop() (k kept, ok bool) {
 	if r.n == 0 {
-		return e, false
+		return k, false
 	}
 	p := r.at(0)
-	e, *p = p.event(), kept{}
+	k, *p = *p, kept{}
 	r.head = (r.head + 1) % len(r.buf)
 	r.n--
-	return e, true
+	return k, true
 }
 
 // keep forgets what want refuses, and gives back the memory of a ring that has grown.

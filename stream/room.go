@@ -67,25 +67,26 @@ func (r *room) free(seq int64) {
 }
 
 // put queues e in its place; almost always the last.
-func (r *room) put(e core.Event) {
+func (r *room) put(e *core.Event) {
 	i := len(r.queue)
 	for i > 0 && r.queue[i-1].Seq > e.Seq {
 		i--
 	}
-	r.queue = slices.Insert(r.queue, i, e)
+	r.queue = slices.Insert(r.queue, i, *e)
 }
 
-// ready takes the next event that may be told out of the queue and remembers it. Numbers held for too long are let go.
-func (r *room) ready(now func() time.Time) (core.Event, bool) {
+// ready takes the next event that may be told out of the queue into e, and remembers it. Numbers held for too long are let
+// go. Events are large, and many are on their way at the bottom of a deep stack: none is copied that need not be.
+func (r *room) ready(e *core.Event) bool {
 	if len(r.queue) == 0 {
-		return core.Event{}, false
+		return false
 	}
-	e := r.queue[0]
+	*e = r.queue[0]
 	if len(r.holds) > 0 && e.Seq > 0 {
-		late := now().Add(-holdMax)
+		late := time.Now().Add(-holdMax)
 		r.holds = slices.DeleteFunc(r.holds, func(h hold) bool { return !h.at.After(late) })
 		if slices.ContainsFunc(r.holds, func(h hold) bool { return h.seq < e.Seq }) {
-			return core.Event{}, false
+			return false
 		}
 	}
 	r.queue = slices.Delete(r.queue, 0, 1)
@@ -97,7 +98,7 @@ func (r *room) ready(now func() time.Time) (core.Event, bool) {
 			r.ring.keep(core.EventType.Durable)
 		}
 	}
-	return e, true
+	return true
 }
 
 // open is the text since the last boundary. Deltas that fall out of the ring are replayed from it as one reset.
@@ -110,7 +111,7 @@ type open struct {
 	at          time.Time
 }
 
-func (o *open) add(e core.Event) {
+func (o *open) add(e *core.Event) {
 	switch e.Type {
 	case core.MessageReset:
 		o.b.Reset()
@@ -128,8 +129,8 @@ func (o *open) add(e core.Event) {
 	o.b.WriteString(e.Text)
 }
 
-func (o *open) lose(e core.Event, fell bool) {
-	if fell && e.Seq >= o.first && e.Seq <= o.last && (e.Type == core.MessageDelta || e.Type == core.MessageReset) {
-		o.lost = max(o.lost, e.Seq)
+func (o *open) lose(k kept, fell bool) {
+	if fell && k.seq >= o.first && k.seq <= o.last && (k.rest.Type == core.MessageDelta || k.rest.Type == core.MessageReset) {
+		o.lost = max(o.lost, k.seq)
 	}
 }

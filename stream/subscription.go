@@ -28,7 +28,7 @@ func (s *Subscription) On(e core.Event) {
 		s.queue.clear()
 		s.lagged = true
 	}
-	s.queue.push(e)
+	s.queue.push(&e)
 	s.mu.Unlock()
 	select {
 	case s.kick <- struct{}{}:
@@ -60,6 +60,9 @@ func (s *Subscription) take() (e core.Event, ok, lagged bool) {
 		s.lagged = false
 		return e, false, true
 	}
-	e, ok = s.queue.pop()
+	k, ok := s.queue.pop()
+	if ok {
+		e = k.event()
+	}
 	return e, ok, false
 }
