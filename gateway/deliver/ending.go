@@ -92,9 +92,6 @@ const (
 // tryPauses follow attempts that failed: short, so that nobody waits long for what works again.
 var tryPauses = [...]time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 15 * time.Second, 30 * time.Second}
 
-// asidePauses follow those of a row that was set aside.
-var asidePauses = [...]time.Duration{time.Minute, 2 * time.Minute, 5 * time.Minute}
-
 // copyPauses stand before each repeat of a message that may have arrived: copies are few, whatever happens.
 var copyPauses = [...]time.Duration{2 * time.Second, 5 * time.Second, 10 * time.Second, 30 * time.Second, time.Minute, 5 * time.Minute,
 	15 * time.Minute, time.Hour, 4 * time.Hour}
@@ -161,13 +158,8 @@ func (w *writer) await(err error, now time.Time) {
 
 // putOff makes the row wait for its next attempt, longer each time.
 func (w *writer) putOff(err error, now time.Time) {
-	n := w.d.Attempts
+	at := now.Add(pauseAfter(tryPauses[:], w.d.Attempts))
 	w.d.Attempts++
-	pause := pauseAfter(tryPauses[:], n)
-	if n >= asideAfter {
-		pause = pauseAfter(asidePauses[:], n-asideAfter)
-	}
-	at := now.Add(pause)
 	for _, p := range w.d.Parts {
 		if p.Again.After(at) {
 			at = p.Again

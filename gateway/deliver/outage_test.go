@@ -170,6 +170,26 @@ func TestAnswersInOrder(t *testing.T) {
 	}
 }
 
+// That other calls work is no reason to try a row again that fails by itself.
+func TestOthersDoNotHasten(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.p.failing(func(c call) error {
+			if c.chat == "1" && c.method == "send" {
+				return broken
+			}
+			return nil
+		})
+		w.say(notice("1", "one"))
+		for range 600 {
+			w.say(notice("2", "other"))
+			time.Sleep(time.Second)
+		}
+		if n := len(w.p.made("1", "send")); n < 10 || n > 26 {
+			t.Errorf("%d sends in ten minutes", n)
+		}
+	}, unlimited)
+}
+
 // An answer to which nobody can listen any more does not hold back the next one.
 func TestDeadAnswerHoldsNobodyUp(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {

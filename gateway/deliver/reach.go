@@ -13,19 +13,26 @@ const probeTime = 10 * time.Second
 
 // reach is what is known of whether a platform answers. Any call, and what its adapter hears, tells.
 //
-//	answers --a call gets no answer--> away --any answer--> answers, and what is owed is tried at once
+//	answers --a call gets no answer--> away --any answer--> answers
 //	                                    |  ^
 //	                                    probe, ever more seldom
+//
+// When calls in a row got no answer, the first that comes makes what is owed due at once. A single one does not: the
+// fault may be with what was sent, and a call that works is no reason to send that again.
 type reach struct {
 	probing sync.Mutex // held by the one who asks
 
 	mu     sync.Mutex
 	away   bool
+	lost   int  // calls in a row without an answer
 	owing  bool // something waits for it
 	healed bool // it answers again, and what waits was not hastened yet
-	misses int  // probes without an answer
+	misses int  // probes in a row without an answer
 	askAt  time.Time
 }
+
+// outageFrom is how many calls in a row without an answer are an outage.
+const outageFrom = 2
 
 // away says that the platform does not answer, and when it will be asked again.
 type away struct{ At time.Time }
@@ -47,14 +54,13 @@ func (r *reach) heard(ok bool) bool {
 	defer r.mu.Unlock()
 	if !ok {
 		r.away = true
+		r.lost++
 		return false
 	}
-	if !r.away {
-		return false
-	}
-	r.away, r.misses, r.askAt = false, 0, time.Time{}
-	r.healed = r.healed || r.owing
-	return r.owing
+	over := r.lost >= outageFrom && r.owing
+	r.away, r.lost, r.misses, r.askAt = false, 0, 0, time.Time{}
+	r.healed = r.healed || over
+	return over
 }
 
 // waits notes that something is owed until the platform answers.
