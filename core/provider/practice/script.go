@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"bellhop/core"
@@ -59,50 +60,57 @@ func situation(r provider.Request) (said string, rounds int, results []string, f
 
 // command is one thing that can be tried. The expression's groups are its arguments.
 type command struct {
-	form  *regexp.Regexp
+	form  form
 	reply func(r provider.Request, args []string) script
 }
 
 var commands = []command{
-	{form(`run:\s*(.+)`), func(r provider.Request, a []string) script {
+	{whole(`run:\s*(.+)`), func(r provider.Request, a []string) script {
 		return call(r, "shell", "Let me run that.", map[string]string{"command": a[0]})
 	}},
-	{form(`read:?\s+(\S+)`), func(r provider.Request, a []string) script {
+	{whole(`read:?\s+(\S+)`), func(r provider.Request, a []string) script {
 		return call(r, "read_file", "Let me read that.", map[string]string{"path": a[0]})
 	}},
-	{form(`write:?\s+(\S+?):\s*(.*)`), func(r provider.Request, a []string) script {
+	{whole(`write:?\s+(\S+?):\s*(.*)`), func(r provider.Request, a []string) script {
 		return call(r, "write_file", "Let me write that.", map[string]string{"path": a[0], "content": a[1]})
 	}},
-	{form(`fail:?\s*(.*)`), func(_ provider.Request, a []string) script { return failure(a[0]) }},
-	{form(`count:?\s+(\d+)`), func(_ provider.Request, a []string) script { return script{text: count(number(a[0], 10000))} }},
-	{form(`long:?\s+(\d+)`), func(_ provider.Request, a []string) script { return script{text: long(number(a[0], 200000))} }},
-	{form(`slow:?\s+(\d+)\s*(.*)`), func(_ provider.Request, a []string) script { return slow(number(a[0], 3600), a[1]) }},
-	{form(`table`), func(provider.Request, []string) script { return script{text: table} }},
-	{form(`code`), func(provider.Request, []string) script { return script{text: code} }},
-	{form(`think`), func(provider.Request, []string) script { return script{thought: thought, text: conclusion} }},
-	{form(`help`), func(provider.Request, []string) script { return script{text: greeting + help} }},
+	{whole(`fail:?\s*(.*)`), func(_ provider.Request, a []string) script { return failure(a[0]) }},
+	{whole(`count:?\s+(\d+)`), func(_ provider.Request, a []string) script { return script{text: count(number(a[0], 10000))} }},
+	{whole(`long:?\s+(\d+)`), func(_ provider.Request, a []string) script { return script{text: long(number(a[0], 200000))} }},
+	{whole(`slow:?\s+(\d+)\s*(.*)`), func(_ provider.Request, a []string) script { return slow(number(a[0], 3600), a[1]) }},
+	{whole(`table`), func(provider.Request, []string) script { return script{text: table} }},
+	{whole(`code`), func(provider.Request, []string) script { return script{text: code} }},
+	{whole(`think`), func(provider.Request, []string) script { return script{thought: thought, text: conclusion} }},
+	{whole(`help`), func(provider.Request, []string) script { return script{text: greeting + help} }},
 }
 
-func form(expr string) *regexp.Regexp { return regexp.MustCompile(`(?is)^\s*` + expr + `\s*$`) }
+// form is an expression that is made when it is first used: most gateways never use one.
+type form func() *regexp.Regexp
+
+func made(expr string) form {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+}
+
+func whole(expr string) form { return made(`(?is)^\s*` + expr + `\s*$`) }
 
 var (
-	then    = regexp.MustCompile(`(?i)\s*(?:&&\s*)?\bthen:\s*`)
-	preface = regexp.MustCompile(`(?s)^\[[^\]]*\]\s*`)   // "[replying to …]" and its like
-	author  = regexp.MustCompile(`^[^:\n]{1,64}:\s+`)    // "Ann: " in groups
-	aside   = regexp.MustCompile(`(?s)\n\[attached:.*$`) // what the gateway adds at the end
+	then    = made(`(?i)\s*(?:&&\s*)?\bthen:\s*`)
+	preface = made(`(?s)^\[[^\]]*\]\s*`)   // "[replying to …]" and its like
+	author  = made(`^[^:\n]{1,64}:\s+`)    // "Ann: " in groups
+	aside   = made(`(?s)\n\[attached:.*$`) // what the gateway adds at the end
 )
 
 // split returns the steps of a message, at least one.
 func split(said string) []string {
-	said = aside.ReplaceAllString(preface.ReplaceAllString(said, ""), "")
-	return then.Split(said, -1)
+	said = aside().ReplaceAllString(preface().ReplaceAllString(said, ""), "")
+	return then().Split(said, -1)
 }
 
 // perform answers one step; first is set at the beginning of a conversation.
 func perform(r provider.Request, step string, first bool) script {
-	for _, text := range []string{step, author.ReplaceAllString(step, "")} {
+	for _, text := range []string{step, author().ReplaceAllString(step, "")} {
 		for _, c := range commands {
-			m := c.form.FindStringSubmatch(text)
+			m := c.form().FindStringSubmatch(text)
 			if m == nil {
 				continue
 			}
