@@ -208,6 +208,10 @@ type (
 	Tracer interface {
 		Trace(to Target, mark string) (now string, near []Ref)
 	}
+	// Fitter tells, without the work of Size, that a text is no longer than max. false: Size knows.
+	Fitter interface {
+		Fits(markdown string, max int) bool
+	}
 	// Drafter shows a growing answer natively; the final is sent as an ordinary message.
 	Drafter interface {
 		Draft(ctx context.Context, to Target, id int64, m Outgoing) error
@@ -243,6 +247,7 @@ type Caps struct {
 	Prober   Prober
 	Drafter  Drafter
 	Tracer   Tracer
+	Fitter   Fitter
 }
 
 // CapsOf finds what a can do. These are the only type assertions.
@@ -260,5 +265,6 @@ func CapsOf(a Adapter) Caps {
 	c.Prober, _ = a.(Prober)
 	c.Drafter, _ = a.(Drafter)
 	c.Tracer, _ = a.(Tracer)
+	c.Fitter, _ = a.(Fitter)
 	return c
 }

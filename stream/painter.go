@@ -60,6 +60,9 @@ type prior struct {
 
 func newPainter(s Surface, o ConsumerOptions) *painter {
 	p := &painter{s: s, o: o, k: newCutter(s.Max(), s.Size), stop: -1, sketch: newSketch(s, o.Mode)}
+	if f, ok := s.(Fitter); ok {
+		p.k.fits = f.Fits
+	}
 	for _, part := range o.Adopt {
 		switch {
 		case part.Ref == "":
@@ -264,10 +267,10 @@ func (p *painter) live(rest, piece string) View {
 		cursor = ""
 	}
 	v := View{Text: markup.Live(p.carry.prefix+rest, cursor)}
-	if p.k.size(v.Text) > p.k.max {
+	if p.k.over(v.Text) {
 		v.Text = markup.Preview(p.carry.prefix + rest)
 	}
-	if p.k.size(v.Text) > p.k.max {
+	if p.k.over(v.Text) {
 		v.Text = piece
 	}
 	if b := p.o.StopButton; b != nil && (drafts || p.o.StopAfter <= 0 || !p.first.IsZero() && time.Since(p.first) >= p.o.StopAfter) {

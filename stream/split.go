@@ -38,12 +38,20 @@ type carry struct {
 type cutter struct {
 	max  int
 	size func(string) int
+	fits func(md string, max int) bool // a short way to learn it; nil: there is none
+}
+
+// over reports whether md is too long for one piece.
+func (k cutter) over(md string) bool {
+	return (k.fits == nil || !k.fits(md, k.max)) && k.size(md) > k.max
 }
 
 // noLimit stands for the limits that a platform without one may state.
 const noLimit = 1 << 28
 
-func newCutter(max int, size func(string) int) cutter { return cutter{min(max, noLimit), size} }
+func newCutter(max int, size func(string) int) cutter {
+	return cutter{max: min(max, noLimit), size: size}
+}
 
 // cut takes the first piece off rest, which begins after a piece that left in. It returns the piece, how much of rest it
 // took, and what the next one needs. When it took all of rest nothing had to be cut, and only an open fence is closed.
@@ -54,6 +62,9 @@ func (k cutter) cut(rest string, in carry) (piece string, n int, out carry) {
 	}
 	for window := 4*max(k.max, 256) + 1024; ; window *= 2 {
 		p := newPage(rest[skip:], in, window)
+		if all := p.at(len(p.text), ""); p.whole && k.fits != nil && k.fits(all, k.max) {
+			return all, len(rest), carry{}
+		}
 		end := k.reach(p)
 		if end < len(p.text) {
 			piece, end, out = k.fit(p, end)

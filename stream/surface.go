@@ -32,6 +32,11 @@ type Surface interface {
 	Max() int
 }
 
+// Fitter is a Surface that can tell, without the work of Size, that a text is no longer than max. false: Size knows.
+type Fitter interface {
+	Fits(md string, max int) bool
+}
+
 // What a Surface may answer. They can be wrapped.
 var (
 	ErrGone      = errors.New("stream: the message is gone")        // edit or delete: it is not there any more

@@ -70,6 +70,9 @@ func (a *Adapter) Limits() adapters.Limits {
 // Size counts the UTF-16 units of the text as it is shown. The server may count characters; units are never fewer.
 func (a *Adapter) Size(markdown string) int { return markup.TelegramSize(markdown) }
 
+// Fits tells what can be told of Size without parsing.
+func (a *Adapter) Fits(markdown string, max int) bool { return markup.TelegramFits(markdown, max) }
+
 // Run receives until ctx ends. It returns an error of Kind Auth when the token is not, or no longer, valid, and of Kind
 // Misuse when Telegram does not understand the configuration.
 func (a *Adapter) Run(ctx context.Context, in adapters.Inbox) error {

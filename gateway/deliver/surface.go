@@ -21,6 +21,11 @@ const fenceEvery = 30 * time.Second
 
 func (s *surface) Size(md string) int { return s.c.adapter.Size(md) }
 
+func (s *surface) Fits(md string, max int) bool {
+	f := s.c.caps.Fitter
+	return f != nil && f.Fits(md, max)
+}
+
 // Max leaves no room for the mark of a repeat: a live message is never repeated, that is the outbox's.
 func (s *surface) Max() int {
 	if n := s.c.limits.Text; n > 0 {
