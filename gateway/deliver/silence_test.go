@@ -5,6 +5,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"bellhop/adapters"
 	"bellhop/core"
 )
 
@@ -33,6 +34,25 @@ func TestSilenceIsTold(t *testing.T) {
 		synctest.Wait()
 		wantTexts(t, w.p, "1", "At last.")
 	}, func(c *Config, _ *platform) { c.Leases = nil })
+}
+
+// A call that failed in passing is no reason to show no typing any more.
+func TestTypingSurvivesAFault(t *testing.T) {
+	for kind, more := range map[adapters.ErrorKind]bool{adapters.Temporary: true, adapters.Ambiguous: true, adapters.Limited: true,
+		adapters.Unsupported: false} {
+		t.Run(string(kind), func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *world) {
+				w.p.failing(refuse(1, "typing", adapters.Error{Kind: kind, RetryAfter: time.Second}))
+				c := w.turn("1")
+				time.Sleep(20 * time.Second)
+				synctest.Wait()
+				if n := len(w.p.made("1", "typing")); (n > 1) != more {
+					t.Errorf("%d calls", n)
+				}
+				c.view.Abandon()
+			})
+		})
+	}
 }
 
 // Silence that has another reason is not the model's.

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"bellhop/adapters"
 	"bellhop/core"
 	"bellhop/stream"
 )
@@ -205,7 +206,8 @@ func (v *View) typing(ctx context.Context) {
 	if v.c.now(to, forTyping) != nil {
 		return
 	}
-	if err := v.c.typingNow(ctx, to); err != nil && kindOf(err) != "limited" {
+	switch kindOf(v.c.typingNow(ctx, to)) {
+	case adapters.Unsupported, adapters.Misuse, adapters.NoTarget, adapters.NoThread:
 		v.c.learn(to.Chat, lackTyping)
 	}
 }
