@@ -53,22 +53,35 @@ type house struct {
 	commands *command.Table
 }
 
+// parts are what a house is made of that does not hang on the store.
+type parts struct {
+	metrics *metrics
+	doors   []door
+	token   string // of the terminal client
+}
+
+// newParts makes them, and the folders that they work in.
+func newParts(cfg config.Config) (p parts, err error) {
+	p.metrics = newMetrics()
+	for _, dir := range []string{cfg.Agent.Workspace, spillFolder(cfg)} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return p, core.E("make folders", core.Unavailable, err)
+		}
+	}
+	if p.token, err = rpc.TokenFile(filepath.Join(cfg.Data, tokenFile)); err != nil {
+		return p, err
+	}
+	p.doors, err = newAdapters(cfg)
+	return p, err
+}
+
 // newHouse wires everything, from the store outwards. Nothing runs yet.
-func newHouse(ctx context.Context, cfg config.Config, st core.Store, log *slog.Logger) (*house, error) {
-	h := &house{cfg: cfg, log: log, store: st, metrics: newMetrics()}
+func newHouse(ctx context.Context, cfg config.Config, st core.Store, made parts, log *slog.Logger) (*house, error) {
+	h := &house{cfg: cfg, log: log, store: st, metrics: made.metrics, doors: made.doors}
 	h.problems = problem.New(h.tellProblem)
 	h.health = newHealth(st.Check, h.problems, replacer(secretsOf(reflect.ValueOf(cfg))))
 	h.metrics.registry.MustRegister(newLedger(st))
 	h.metrics.registry.MustRegister(newOpenProblems(h.problems))
-	for _, dir := range []string{cfg.Agent.Workspace, spillFolder(cfg)} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return nil, core.E("make folders", core.Unavailable, err)
-		}
-	}
-	var err error
-	if h.doors, err = newAdapters(cfg); err != nil {
-		return nil, err
-	}
 	h.hub = stream.NewHub(st, stream.HubOptions{Log: log})
 	h.hub.AttachAll(h.metrics)
 	h.access = gateway.NewAccess(accessConfig(cfg), st)
@@ -81,7 +94,9 @@ func newHouse(ctx context.Context, cfg config.Config, st core.Store, log *slog.L
 	if err := h.newEngine(); err != nil {
 		return nil, err
 	}
-	return h, h.newRPC(ctx)
+	var err error
+	h.auth, err = rpc.NewAuth(ctx, rpc.AuthOptions{Facts: h.store, Token: made.token, OwnUser: true})
+	return h, err
 }
 
 func (h *house) newMouth() *deliver.Mouth {
@@ -176,15 +191,6 @@ func (h *house) fetchers() map[string]adapters.Fetcher {
 		}
 	}
 	return out
-}
-
-func (h *house) newRPC(ctx context.Context) error {
-	token, err := rpc.TokenFile(filepath.Join(h.cfg.Data, tokenFile))
-	if err != nil {
-		return err
-	}
-	h.auth, err = rpc.NewAuth(ctx, rpc.AuthOptions{Facts: h.store, Token: token, OwnUser: true})
-	return err
 }
 
 // tokenFile holds the key of the terminal client, in the data folder.

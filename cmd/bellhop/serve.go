@@ -49,20 +49,30 @@ func (a *app) open(ctx context.Context, cfg config.Config, log *slog.Logger, lev
 		log.Warn(w)
 	}
 	defer func() { err = errors.Join(err, claim.close()) }()
-	st, err := openStore(ctx, cfg)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, st.Close()) }()
-	h, err := newHouse(ctx, cfg, st, log)
-	if err != nil {
-		return err
-	}
-	if err := writeAddress(cfg.Data, reachable(claim.listener.Addr())); err != nil {
-		return err
-	}
 	defer func() { err = errors.Join(err, forgetAddress(cfg.Data)) }()
+	st, made, err := prepare(ctx, cfg, claim.listener.Addr())
+	if st != nil {
+		defer func() { err = errors.Join(err, st.Close()) }()
+	}
+	if err != nil {
+		return err
+	}
+	h, err := newHouse(ctx, cfg, st, made, log)
+	if err != nil {
+		return err
+	}
 	return a.live(ctx, h, claim.listener, level, client)
+}
+
+// prepare opens the store, and makes beside it what does not need it. A store that was opened comes back also with an error.
+func prepare(ctx context.Context, cfg config.Config, at net.Addr) (st *store.Store, made parts, err error) {
+	var group errgroup.Group
+	group.Go(func() (err error) {
+		made, err = newParts(cfg)
+		return errors.Join(err, writeAddress(cfg.Data, reachable(at)))
+	})
+	st, err = openStore(ctx, cfg)
+	return st, made, errors.Join(err, group.Wait())
 }
 
 // guest is somebody for whom the house was opened.
