@@ -11,6 +11,7 @@ import (
 
 	"bellhop/adapters"
 	"bellhop/core"
+	"bellhop/gateway/session"
 )
 
 // Commands get through while a turn runs, and the turn they stop is the one that runs.
@@ -135,6 +136,90 @@ func TestNotWhatBeganSince(t *testing.T) {
 			})
 		}
 	}
+}
+
+// ending is a registry whose turn ends after somebody has looked at it and before they act.
+type ending struct {
+	Sessions
+	end func()
+}
+
+func (s ending) Offer(c core.ConversationID, o session.Steered) bool {
+	s.end()
+	return s.Sessions.Offer(c, o)
+}
+
+// A /steer is taken in by what runs, or is a message of its own; who wrote it is told of the latter at every moment at which
+// the turn may end.
+func TestSteerThatComesLate(t *testing.T) {
+	start := func(t *testing.T) (*world, core.Conversation, func()) {
+		w := newWorld(t, trusted)
+		t.Cleanup(w.close)
+		w.receive(w.message("work"))
+		conv := w.conversation("fake:1")
+		_, _, end := w.run(conv.ID)
+		return w, conv, end
+	}
+	rest := func(t *testing.T, w *world, words string) {
+		t.Helper()
+		said := w.mouth.texts()
+		if len(said) != min(len(words), 1) || words != "" && said[0] != words {
+			t.Errorf("said %q, want %q", said, words)
+		}
+		if got := w.queued(); got[len(got)-1] != "left" {
+			t.Errorf("queued %q", got)
+		}
+	}
+	t.Run("while it runs", func(t *testing.T) {
+		w, conv, end := start(t)
+		defer end()
+		w.receive(w.message("/steer left"))
+		rest(t, w, "")
+		want(t, "offered", len(w.sessions.Steered(conv.ID)), 1)
+		w.sessions.Steered(conv.ID)[0].Late(t.Context()) // it ended without a look at it
+		rest(t, w, steerLate)
+	})
+	t.Run("before the commit", func(t *testing.T) {
+		w, _, end := start(t)
+		w.g.cfg.Desk = changing{w.g.cfg.Desk, end}
+		w.receive(w.message("/steer left"))
+		rest(t, w, steerMissed)
+	})
+	t.Run("before the offer", func(t *testing.T) {
+		w, _, end := start(t)
+		w.g.cfg.Sessions = ending{w.g.cfg.Sessions, end}
+		w.receive(w.message("/steer left"))
+		rest(t, w, steerMissed)
+	})
+	t.Run("after the end", func(t *testing.T) {
+		w, _, end := start(t)
+		end()
+		w.receive(w.message("/steer left"))
+		rest(t, w, steerMissed)
+	})
+	t.Run("in a mode that steers anyway", func(t *testing.T) {
+		w, conv, end := start(t)
+		defer end()
+		w.g.cfg.Busy = "steer"
+		w.receive(w.message("left"))
+		rest(t, w, "")
+		if w.sessions.Steered(conv.ID)[0].Late != nil {
+			t.Error("each message that is simply next would be announced")
+		}
+	})
+	t.Run("by another member", func(t *testing.T) {
+		c := trusted
+		c.options.Shared = true
+		w := newWorld(t, c)
+		defer w.close()
+		w.receive(w.message("work", group(true)))
+		conv := w.conversation("fake:-5")
+		_, _, end := w.run(conv.ID)
+		defer end()
+		w.receive(w.message("/steer left", group(true), func(in *adapters.Inbound) { in.From.ID = "2" }))
+		rest(t, w, steerDenied)
+		want(t, "offered", len(w.sessions.Steered(conv.ID)), 0)
+	})
 }
 
 func TestQueueCap(t *testing.T) {

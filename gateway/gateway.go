@@ -43,7 +43,7 @@ type Commands interface {
 // Sessions knows what runs; *session.Registry is one.
 type Sessions interface {
 	Status(c core.ConversationID) (session.Status, bool)
-	Steer(c core.ConversationID, id core.AdmissionID, text string) bool
+	Offer(c core.ConversationID, s session.Steered) bool
 	InterruptTurn(c core.ConversationID, id core.AdmissionID, i core.Interrupt) bool
 }
 

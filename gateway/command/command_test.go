@@ -467,7 +467,7 @@ func TestPresses(t *testing.T) {
 		kind core.Kind
 	}{
 		{bob, "stop:" + string(a.ID), "", core.Denied},
-		{ann, "q:steer:" + string(b.ID), "I take it into account.", 0},
+		{ann, "q:steer:" + string(b.ID), "I take it into account; if it is too late for that, it is answered next.", 0},
 		{bob, "q:steer:" + string(b.ID), "", core.Denied},
 		{ann, "q:now:" + string(b.ID), "It is next.", 0},
 		{ann, "q:rm:" + string(b.ID), "Removed.", 0},

@@ -113,7 +113,7 @@ func (t *Table) pressSteer(ctx context.Context, c Call, id core.AdmissionID) (st
 	case a.Status != core.Queued:
 		return "", core.Errorf("steer", core.Conflict, "%s is %s", id, a.Status)
 	case t.deps.Sessions.Steer(a.Conversation, id, a.Submission.Text):
-		return "I take it into account.", nil
+		return "I take it into account; if it is too late for that, it is answered next.", nil
 	}
 	return "Nothing is running; it stays in the queue.", nil
 }

@@ -25,6 +25,7 @@ type play struct {
 	began      time.Time
 
 	view    View
+	offered []session.Steered // to steer the turn
 	settled bool
 }
 
@@ -45,7 +46,7 @@ func (t *play) play() (released, more bool, err error) {
 	defer detach()
 	t.d.cfg.Hub.Open(a.Conversation, t.claim.Events, t.claim.News...)
 	end := t.run(ctx, cancel)
-	t.live.Close()
+	t.offered = t.live.Close()
 	switch {
 	case t.lost():
 		t.view.Abandon()
@@ -94,7 +95,26 @@ func (t *play) conclude(ctx context.Context, end ended, detach func()) (released
 	t.publish(s)
 	t.d.cfg.Observe(s.Outcome, time.Since(t.began))
 	t.show(s)
+	t.tellLate()
 	return true, more, nil
+}
+
+// tellLate lets those know who offered a row to the turn that it has ended without it: the row still waits.
+func (t *play) tellLate() {
+	ctx, cancel := context.WithTimeout(t.views, storeTime)
+	defer cancel()
+	for _, s := range t.offered {
+		if s.Late == nil {
+			continue
+		}
+		switch row, err := t.d.cfg.Store.Admission(ctx, s.ID); {
+		case err != nil:
+			t.d.complain(ctx, "what became of a steering message could not be looked up", err)
+		case row.Status == core.Queued:
+			t.guarded(func() { s.Late(ctx) })
+		}
+	}
+	t.offered = nil
 }
 
 // told reports whether all that o would say was said already, by whoever stopped the turn. ctx is the turn's.
@@ -214,7 +234,7 @@ func (t *play) crashed(p any) (released, more bool, err error) {
 	if t.settled {
 		return true, true, nil
 	}
-	t.live.Close()
+	t.offered = append(t.offered, t.live.Close()...)
 	end := ended{ours: true, outcome: o}
 	t.closeTail(&end)
 	s := core.Settlement{Outcome: end.outcome, Tail: end.tail}
@@ -227,6 +247,7 @@ func (t *play) crashed(p any) (released, more bool, err error) {
 	}
 	t.publish(s)
 	t.d.cfg.Observe(s.Outcome, time.Since(t.began))
+	t.tellLate()
 	return true, more, nil
 }
 
@@ -248,9 +269,9 @@ func (t *play) unshown(o core.Outcome) (d core.Delivery, owed bool) {
 	return d, owed
 }
 
-// guarded calls into a view that may panic.
+// guarded calls what may panic: a view, or who offered something to the turn.
 func (t *play) guarded(call func()) {
-	defer t.d.survive("a view panicked")
+	defer t.d.survive("somebody else's code panicked in a turn")
 	call()
 }
 

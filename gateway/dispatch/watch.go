@@ -157,7 +157,7 @@ func (g *gate) steer() []turn.Steered {
 func steered(offers []session.Steered) []turn.Steered {
 	out := make([]turn.Steered, len(offers))
 	for n, s := range offers {
-		out[n] = turn.Steered(s)
+		out[n] = turn.Steered{ID: s.ID, Text: s.Text}
 	}
 	return out
 }

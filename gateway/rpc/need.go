@@ -5,6 +5,7 @@ import (
 
 	"bellhop/core"
 	"bellhop/gateway/command"
+	"bellhop/gateway/session"
 	"bellhop/stream"
 )
 
@@ -28,7 +29,7 @@ type Ask interface {
 type Sessions interface {
 	Interrupt(c core.ConversationID, why core.Interrupt) (core.AdmissionID, bool)
 	InterruptTurn(c core.ConversationID, id core.AdmissionID, why core.Interrupt) bool
-	Steer(c core.ConversationID, id core.AdmissionID, text string) bool
+	Offer(c core.ConversationID, s session.Steered) bool
 }
 
 // Commands runs slash commands; *command.Table is one.

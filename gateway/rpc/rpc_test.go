@@ -308,6 +308,38 @@ func TestSteer(t *testing.T) {
 	}
 }
 
+// TestSteerTooLate: what comes after the turn's last look at it is a message of its own, and that is said.
+func TestSteerTooLate(t *testing.T) {
+	began, g := make(chan struct{}), make(chan struct{})
+	b := rpctest.New(t, func(ctx context.Context, turn *rpctest.Turn) {
+		if turn.Prompt() == "one" {
+			close(began)
+			<-g
+		}
+		turn.Say("you said: " + turn.Prompt())
+	})
+	p := connect(t, rpc.New(b.Config()), rpc.Local())
+	id := p.create()
+	ok[receipt](p, "prompt.submit", obj{"session_id": id, "text": "one"})
+	<-began
+	r := ok[receipt](p, "prompt.submit", obj{"session_id": id, "text": "/steer left"})
+	if r.Status != "steered" {
+		t.Errorf("steer %+v", r)
+	}
+	close(g)
+	told := last(p.until("status.update"))
+	if told.Admission != r.Admission || !strings.Contains(string(told.Payload), `"kind":"steer"`) || !strings.Contains(string(told.Payload), "answered by itself") {
+		t.Errorf("told %+v %s", told, told.Payload)
+	}
+	end := last(p.until("message.complete"))
+	if end.Admission != r.Admission || !strings.Contains(string(end.Payload), "you said: left") {
+		t.Errorf("the end %+v %s", end, end.Payload)
+	}
+	if r := ok[receipt](p, "session.steer", obj{"session_id": id, "text": "right"}); r.Status != "queued" {
+		t.Errorf("steer of nothing %+v", r)
+	}
+}
+
 func TestSessions(t *testing.T) {
 	b := rpctest.New(t, echo)
 	p := connect(t, rpc.New(b.Config()), rpc.Local())

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"bellhop/core"
+	"bellhop/gateway/session"
 )
 
 type turnResult struct {
@@ -61,6 +62,9 @@ func sessionSteer(ctx context.Context, e *Env, p steerParams) (turnResult, error
 	return turnResult{Status: r.Status, Admission: r.Admission}, err
 }
 
+// steerLate is told when the turn ended without what it was to be steered with.
+const steerLate = "What ran has ended before it could take this in; it is answered by itself."
+
 // steer admits a message and offers it to the running turn. A repeated one was offered when it was new.
 func (e *Env) steer(ctx context.Context, conv core.Conversation, sub core.Submission) (promptResult, error) {
 	if !e.By.Can(core.CanControl) {
@@ -71,7 +75,10 @@ func (e *Env) steer(ctx context.Context, conv core.Conversation, sub core.Submis
 		return promptResult{}, err
 	}
 	out.Status = "queued"
-	if !out.Duplicate && e.s.cfg.Sessions.Steer(conv.ID, out.Admission, sub.Text) {
+	offer := session.Steered{ID: out.Admission, Text: sub.Text, Late: func(ctx context.Context) {
+		e.s.cfg.Hub.Emit(ctx, conv.ID, out.Admission, "", core.EventBody{Type: core.StatusUpdate, Name: "steer", Status: "late", Text: steerLate})
+	}}
+	if !out.Duplicate && e.s.cfg.Sessions.Offer(conv.ID, offer) {
 		out.Status = "steered"
 	}
 	return out, nil

@@ -37,6 +37,7 @@ type Live struct {
 	asked     time.Time // since when, while persons > 0
 	waited    time.Duration
 	offers    []Steered
+	taken     []Steered // by the turn, which may not live to use them
 }
 
 // Wait returns the context under which the drain waits for its lease: a stop ends it with the interrupt as its cause. An
@@ -127,19 +128,21 @@ func (l *Live) Turn(ctx context.Context, a core.AdmissionID, t core.TurnID) (con
 	return ctx, cancel
 }
 
-// Close says that the turn's work is over and only its settlement is left: from now on an interrupt changes nothing. What
-// was offered and not taken is forgotten.
-func (l *Live) Close() {
+// Close says that the turn's work is over and only its settlement is left: from now on an interrupt changes nothing. It
+// returns what was offered, whether it was taken or not, and forgets it.
+func (l *Live) Close() (offered []Steered) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.phase, l.cancel, l.doing, l.offers, l.persons = closing, nil, "", nil, 0
+	offered = append(l.taken, l.offers...)
+	l.phase, l.cancel, l.doing, l.offers, l.taken, l.persons = closing, nil, "", nil, nil, 0
+	return offered
 }
 
 // Rest says that the turn is over: the conversation waits, an interrupt hits its next claim.
 func (l *Live) Rest() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.phase, l.cancel, l.offers = waiting, nil, nil
+	l.phase, l.cancel, l.offers, l.taken = waiting, nil, nil, nil
 	l.admission, l.turn, l.doing, l.since = "", "", "", time.Now()
 }
 
@@ -199,7 +202,7 @@ func (l *Live) TakeSteered() []Steered {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	taken := l.offers
-	l.offers = nil
+	l.offers, l.taken = nil, append(l.taken, taken...)
 	return taken
 }
 

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"sync"
 	"time"
 
@@ -14,6 +15,7 @@ const MaxSteered = 32
 type Steered struct {
 	ID   core.AdmissionID
 	Text string
+	Late func(ctx context.Context) // called when the turn ended without it: the row has its own turn; may be nil
 }
 
 // Status is what a live conversation does now. Turn and Admission are empty while it waits for its next claim.
@@ -76,8 +78,13 @@ func (r *Registry) InterruptTurn(c core.ConversationID, id core.AdmissionID, i c
 // Steer offers a queued row to the running turn of c. The row stays queued until the turn consumes it. false: nothing runs,
 // the turn is the row's own, or too much is offered already; the row simply waits for its own turn.
 func (r *Registry) Steer(c core.ConversationID, id core.AdmissionID, text string) bool {
+	return r.Offer(c, Steered{ID: id, Text: text})
+}
+
+// Offer is Steer for who wants to know when the turn ends without taking the row. Then, and only then, Late is called.
+func (r *Registry) Offer(c core.ConversationID, s Steered) bool {
 	l := r.find(c)
-	return l != nil && l.steer(Steered{ID: id, Text: text})
+	return l != nil && l.steer(s)
 }
 
 // Steered lists what was offered to the running turn of c and not yet taken.

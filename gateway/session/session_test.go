@@ -210,7 +210,7 @@ func TestSteering(t *testing.T) {
 	if !r.Withdraw(conv, "b") || r.Withdraw(conv, "b") || !r.Reword(conv, "c", "3") || r.Reword(conv, "b", "2") {
 		t.Error("offers are not what they should be")
 	}
-	want := []Steered{{"a", "one"}, {"c", "3"}}
+	want := []Steered{{ID: "a", Text: "one"}, {ID: "c", Text: "3"}}
 	if d := cmp.Diff(want, r.Steered(conv)); d != "" {
 		t.Error(d)
 	}
@@ -229,7 +229,12 @@ func TestSteering(t *testing.T) {
 	if r.Steer(conv, "more", "x") {
 		t.Error("no bound")
 	}
-	l.Close()
+	l.TakeSteered()
+	r.Steer(conv, "untaken", "y")
+	offered := l.Close()
+	if n := len(offered); n != 2+MaxSteered+1 || offered[0].ID != "a" || offered[n-1].ID != "untaken" {
+		t.Errorf("%d were offered: %+v", n, offered)
+	}
 	if len(r.Steered(conv)) != 0 || r.Steer(conv, "late", "x") {
 		t.Error("offers outlive the turn")
 	}

@@ -90,7 +90,7 @@ func (b *Backend) turn(row core.Admission, live *session.Live) {
 	b.say(core.Message{Admission: row.ID, Turn: row.Turn, Role: core.RoleUser, Content: row.Submission.Text}, row.Conversation)
 	t.Emit(core.EventBody{Type: core.MessageStart})
 	b.script(ctx, t)
-	live.Close()
+	offered := live.Close()
 
 	status, result := "complete", core.Completed
 	if _, stopped := core.InterruptOf(ctx); stopped {
@@ -101,6 +101,11 @@ func (b *Backend) turn(row core.Admission, live *session.Live) {
 	b.settle(row.ID, core.Outcome{Result: result, Text: t.text, Usage: usage})
 	live.Rest()
 	t.Emit(core.EventBody{Type: core.MessageComplete, Text: t.text, Status: status, Usage: &usage})
+	for _, s := range offered {
+		if a, err := b.Admission(b.ctx, s.ID); err == nil && a.Status == core.Queued && s.Late != nil {
+			s.Late(b.ctx)
+		}
+	}
 }
 
 // Turn is a running turn in the hands of a script.
