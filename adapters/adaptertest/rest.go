@@ -75,6 +75,12 @@ func trace(r *rig) {
 		if _, near := r.caps.Tracer.Trace(place, mark); len(near) > 0 {
 			r.t.Errorf("guessed %v with another's mark", near)
 		}
+		if err := r.caps.Editor.Edit(r.ctx(), place, after, adapters.Outgoing{Text: "after all"}); err != nil {
+			r.t.Fatal(err)
+		}
+		if mark, _ := r.caps.Tracer.Trace(place, ""); mark != "" {
+			r.t.Errorf("marked %q without knowing what the process before has sent", mark)
+		}
 	}
 }
 

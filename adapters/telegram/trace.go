@@ -22,7 +22,7 @@ type places struct {
 	mu     sync.Mutex
 	seen   [keepPlaces]place
 	n      int           // seen so far
-	newest map[int64]int // by space
+	newest map[int64]int // by space, since this process made a message there: what was made before is below
 	making map[int64]int // messages that are being made, by chat
 }
 
@@ -39,17 +39,19 @@ func spaceOf(chat int64) int64 {
 	return 0
 }
 
-// note remembers a message.
+// note remembers a message that was seen or changed.
 func (p *places) note(chat int64, id int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	s := spaceOf(chat)
-	p.seen[p.n%keepPlaces] = place{s, id}
+	p.see(spaceOf(chat), id)
+}
+
+func (p *places) see(space int64, id int) {
+	p.seen[p.n%keepPlaces] = place{space, id}
 	p.n++
-	if _, known := p.newest[s]; !known && len(p.newest) >= keepSpaces || p.newest == nil {
-		p.newest = map[int64]int{}
+	if newest, known := p.newest[space]; known {
+		p.newest[space] = max(newest, id)
 	}
-	p.newest[s] = max(p.newest[s], id)
 }
 
 // begin says that a message is being made; end that the call has ended, with id 0 when it is not known.
@@ -63,17 +65,23 @@ func (p *places) begin(chat int64) {
 }
 
 func (p *places) end(chat int64, id int) {
-	if id != 0 {
-		p.note(chat, id)
-	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if id != 0 {
+		s := spaceOf(chat)
+		if _, known := p.newest[s]; !known && len(p.newest) >= keepSpaces || p.newest == nil {
+			p.newest = map[int64]int{}
+		}
+		p.newest[s] = max(p.newest[s], id)
+		p.see(s, id)
+	}
 	if p.making[chat]--; p.making[chat] == 0 {
 		delete(p.making, chat)
 	}
 }
 
-// mark is what was newest in a chat's space: the epoch, the messages seen so far, the newest id. It is empty when none was.
+// mark is what was newest in a chat's space: the epoch, the messages seen so far, the newest id. It is empty while this
+// process made none there: others of the process before it may follow, which nobody here knows of.
 func (p *places) mark(chat int64) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()

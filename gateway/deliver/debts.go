@@ -22,12 +22,29 @@ func newDebts() *debts { return &debts{rows: map[core.DeliveryID]lane{}, owed: m
 // note follows a row that was stored or taken.
 func (b *debts) note(d core.Delivery) {
 	switch {
-	case d.Kind != core.DeliverFinal || d.State == core.DeliveryLive:
+	case d.Kind != core.DeliverFinal || d.State == core.DeliveryLive || hopeless(d):
 	case !d.Done.IsZero():
 		b.paid(d.ID)
 	default:
 		b.owe(d)
 	}
+}
+
+// renew forgets all but rows, which are what the store holds: a row may have been deleted.
+func (b *debts) renew(rows []core.Delivery) {
+	b.mu.Lock()
+	clear(b.rows)
+	clear(b.owed)
+	b.mu.Unlock()
+	for _, d := range rows {
+		b.note(d)
+	}
+}
+
+func (b *debts) any() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.rows) > 0
 }
 
 func (b *debts) owe(d core.Delivery) {

@@ -134,7 +134,7 @@ func (w *writer) finish(ctx context.Context, err error) error {
 		d.Done = now
 	}
 	save := func(ctx context.Context, d core.Delivery) error { return w.m.save(ctx, d) }
-	if w.hopeless() {
+	if hopeless(*d) {
 		save = w.m.aside
 	}
 	if err := save(ctx, *d); err != nil {
@@ -180,11 +180,11 @@ func (w *writer) owe(err error, at, now time.Time) {
 	}
 }
 
-// hopeless reports whether the row is owed, and others of its target should not wait for it.
-func (w *writer) hopeless() bool {
-	if w.d.State != core.DeliveryOwed {
+// hopeless reports whether a row is owed, and others of its target should not wait for it.
+func hopeless(d core.Delivery) bool {
+	if d.State != core.DeliveryOwed {
 		return false
 	}
-	return w.d.Attempts >= asideAfter ||
-		slices.ContainsFunc(w.d.Parts, func(p core.Part) bool { return p.Ref == "" && p.Sent >= asideCopies })
+	return d.Attempts >= asideAfter ||
+		slices.ContainsFunc(d.Parts, func(p core.Part) bool { return p.Ref == "" && p.Sent >= asideCopies })
 }

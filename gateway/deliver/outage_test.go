@@ -205,3 +205,22 @@ func TestDeadAnswerHoldsNobodyUp(t *testing.T) {
 		wantTexts(t, w.p, "1", "second")
 	}, unlimited)
 }
+
+// An answer that was owed and deleted holds nobody up for long.
+func TestDeletedAnswerHoldsNobodyUp(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		synctest.Wait()
+		w.m.debts.owe(core.Delivery{ID: "deleted", Route: core.Route{Platform: "fake", Chat: "1"}})
+		c := w.turn("1")
+		c.say("second")
+		time.Sleep(30 * time.Second)
+		synctest.Wait()
+		wantTexts(t, w.p, "1")
+		time.Sleep(40 * time.Second)
+		synctest.Wait()
+		if n := len(w.p.texts("1")); n == 0 {
+			t.Error("nothing is shown")
+		}
+		c.view.Abandon()
+	}, unlimited, func(c *Config, _ *platform) { c.Leases = nil })
+}

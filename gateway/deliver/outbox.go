@@ -13,6 +13,8 @@ const (
 
 	// lookEvery is how often the store is looked at without a reason: rows of another process come without a kick.
 	lookEvery = 5 * time.Second
+	// recallEvery is how often what is believed to be owed is held against the store.
+	recallEvery = time.Minute
 	// leastRest keeps a row that is due, but stands behind one that is being sent, from keeping the loop busy.
 	leastRest = 100 * time.Millisecond
 )
@@ -35,8 +37,13 @@ func (m *Mouth) outbox(ctx context.Context) error {
 		}
 	}
 	m.recall(ctx)
+	recalled := time.Now()
 	for {
 		m.hasten(ctx)
+		if time.Since(recalled) >= recallEvery && m.debts.any() {
+			m.recall(ctx)
+			recalled = time.Now()
+		}
 		full, next, err := m.due(ctx)
 		if ctx.Err() != nil {
 			return nil
@@ -54,14 +61,14 @@ func (m *Mouth) outbox(ctx context.Context) error {
 	}
 }
 
-// recall learns which answers were owed before this process began.
+// recall learns which answers are owed, from the store.
 func (m *Mouth) recall(ctx context.Context) {
 	rows, err := m.cfg.Store.Owing(ctx, core.DeliverFinal, keepDebts)
 	if err != nil && ctx.Err() == nil {
 		m.log.Warn("what is owed cannot be read; a newer answer may be shown before it", "err", err)
 	}
-	for _, d := range rows {
-		m.debts.note(d)
+	if err == nil {
+		m.debts.renew(rows)
 	}
 }
 
