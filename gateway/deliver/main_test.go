@@ -63,7 +63,7 @@ func (w *world) settleDown() {
 // One short answer: open, one delta, final, settled; the store is a stub, so this is deliver's own share.
 func BenchmarkShortAnswer(b *testing.B) {
 	p := &platform{limits: adapters.Limits{Text: 4096}}
-	m := New(Config{Store: stub{}, Adapters: []adapters.Adapter{silent{p}}, Platforms: map[string]Platform{"": {Mode: "edit", Limits: Limits{Off: true}}}})
+	m := New(Config{Store: stub{}, Turns: nothing{}, Adapters: []adapters.Adapter{silent{p}}, Platforms: map[string]Platform{"": {Mode: "edit", Limits: Limits{Off: true}}}})
 	ctx, cancel := context.WithCancel(b.Context())
 	done := make(chan error, 1)
 	go func() { done <- m.Run(ctx) }()
@@ -92,7 +92,13 @@ func (stub) Save(context.Context, ...core.Delivery) error { return nil }
 func (stub) Due(context.Context, time.Time, time.Duration, int) ([]core.Delivery, error) {
 	return nil, nil
 }
-func (stub) Next(context.Context) (time.Time, error) { return time.Time{}, nil }
+func (stub) Owing(context.Context, core.DeliveryKind, int) ([]core.Delivery, error) { return nil, nil }
+func (stub) Next(context.Context) (time.Time, error)                                { return time.Time{}, nil }
+
+// nothing is known of any turn.
+type nothing struct{ Turns }
+
+func (nothing) Ended(context.Context, time.Time) ([]core.Question, error) { return nil, nil }
 
 // silent remembers nothing.
 type silent struct{ *platform }
