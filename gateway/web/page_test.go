@@ -314,3 +314,23 @@ func TestNotSignedIn(t *testing.T) {
 	b.shows("#banner", "not signed in")
 	b.picture("refused-390")
 }
+
+// Who steers too late is told, beside the answer that the message gets by itself.
+func TestSteerTooLate(t *testing.T) {
+	g := make(gate)
+	s := serve(t, talkative(g))
+	b := open(t, 390, 844)
+	b.do(chromedp.Navigate(s.link()))
+	b.say("wait for me")
+	b.shows(".text.live", "I wait")
+	b.say("/steer left")
+	b.shows("#queue li", "left")
+	g.open(t, 1)
+	b.shows(".text", "You said: left")
+	b.shows(".note", "What ran has ended before it could take this in")
+	b.until(`document.getElementById("queue").hidden`)
+	got := get[[]string](b, `[...document.querySelectorAll(".asked p")].map(n => n.textContent)`)
+	if want := "wait for me|left"; strings.Join(got, "|") != want {
+		t.Errorf("the conversation is %v, want %s", got, want)
+	}
+}

@@ -1,7 +1,6 @@
 package client
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -52,7 +51,7 @@ func Chat(ctx context.Context, c *Client, o ChatOptions) error {
 	}
 	o.Err = &shared{w: o.Err}
 	c.reach = &reach{out: o.Err, where: o.Where}
-	t := &chat{c: c, o: o, lines: make(chan string), paint: painter{out: o.Out, err: o.Err, json: o.JSON}}
+	t := &chat{c: c, o: o, lines: make(chan string), later: map[string]bool{}, paint: painter{out: o.Out, err: o.Err, json: o.JSON}}
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error {
 		if err := c.Run(ctx); err != nil {
@@ -85,8 +84,9 @@ type chat struct {
 	lines   chan string // of In; closed at its end
 	paint   painter
 
-	own      string // the admission that is waited for
-	started  bool   // its turn has begun
+	own      string          // the admission that is waited for
+	later    map[string]bool // admissions that were typed beside it, and wait for turns of their own
+	started  bool            // its turn has begun
 	question *question
 	ended    error // of In
 }
@@ -116,20 +116,6 @@ func (t *chat) wholeText() (string, error) {
 		err = errors.New("there is nothing to send")
 	}
 	return string(all), err
-}
-
-// read hands on the lines of In.
-func (t *chat) read(ctx context.Context) {
-	defer close(t.lines)
-	in := bufio.NewScanner(t.o.In)
-	in.Buffer(nil, jsonrpc.MaxMessage/2)
-	for in.Scan() {
-		select {
-		case t.lines <- in.Text():
-		case <-ctx.Done():
-			return
-		}
-	}
 }
 
 // open finds the session, or starts it, and shows what is under way there.
@@ -174,52 +160,6 @@ func (t *chat) one(ctx context.Context, text string) error {
 	return t.wait(ctx)
 }
 
-// talk is the conversation of a terminal.
-func (t *chat) talk(ctx context.Context) error {
-	for t.ended == nil {
-		t.paint.prompt()
-		text, err := t.line(ctx)
-		if err != nil {
-			return err
-		}
-		if t.ended != nil {
-			return nil
-		}
-		if strings.TrimSpace(text) == "" {
-			continue
-		}
-		switch err := t.one(ctx, text); {
-		case errors.Is(err, ErrInterrupted), errors.Is(err, ErrUnsettled), errors.Is(err, ErrFailed):
-			fmt.Fprintln(t.o.Err, err)
-		case codeOf(err) != 0:
-			fmt.Fprintln(t.o.Err, err)
-		case err != nil:
-			return err
-		}
-	}
-	return nil
-}
-
-// line waits for a line while nothing runs; news of the session is shown meanwhile.
-func (t *chat) line(ctx context.Context) (string, error) {
-	for {
-		select {
-		case <-ctx.Done():
-			return "", context.Cause(ctx)
-		case e := <-t.c.Events():
-			t.paint.beside(e)
-		case <-t.o.Interrupt:
-			t.ended = errDone
-			return "", nil
-		case text, ok := <-t.lines:
-			if !ok {
-				t.ended = io.EOF
-			}
-			return text, nil
-		}
-	}
-}
-
 // submit sends a message under one request id, again when the connection broke: the gateway knows it then.
 func (t *chat) submit(ctx context.Context, text string) error {
 	params := map[string]any{"session_id": t.session, "text": text, "queue": true, "request_id": ulid.Make().String()}
@@ -246,6 +186,7 @@ func (t *chat) submit(ctx context.Context, text string) error {
 	if r.Status == "command" || r.Status == "steered" { // the latter is part of a turn that runs
 		t.own = ""
 	}
+	t.keep(r.Status, r.Admission)
 	if r.Session != "" {
 		t.session = r.Session
 		t.c.Seen(r.Session, 0)
@@ -254,12 +195,14 @@ func (t *chat) submit(ctx context.Context, text string) error {
 	t.paint.command(r.Text)
 	switch {
 	case r.Status == "steered":
-		t.paint.note("the running turn is told")
+		t.paint.note(steered)
 	case r.Place > 0:
 		t.paint.note("waiting: %d before this one", r.Place)
 	}
 	return nil
 }
+
+const steered = "the running turn is told; if it ends before it hears that, your message is answered by itself"
 
 // wait shows the turn until it has ended.
 func (t *chat) wait(ctx context.Context) error {

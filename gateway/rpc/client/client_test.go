@@ -314,6 +314,36 @@ func TestSteered(t *testing.T) {
 	}
 }
 
+// TestTypedMeanwhile: what is typed while a turn runs is answered on the same screen, in order, be it queued or steering
+// that came too late.
+func TestTypedMeanwhile(t *testing.T) {
+	goOn := make(chan struct{})
+	b := rpctest.New(t, func(ctx context.Context, turn *rpctest.Turn) {
+		if turn.Prompt() == "one" {
+			turn.Say("working")
+			<-goOn
+		}
+		turn.Say(" on " + turn.Prompt())
+	})
+	x := chat(t, newLine(t, rpc.New(b.Config())), client.ChatOptions{Interactive: true})
+	x.err.shows(t, "> ")
+	x.types("one\n")
+	x.out.shows(t, "working")
+	x.types("two\n")
+	x.err.shows(t, "waiting: 1 before it")
+	x.types("/steer three\n")
+	x.err.shows(t, "the running turn is told; if it ends before it hears that")
+	close(goOn)
+	x.out.shows(t, "working on one\n on two\n on three\n")
+	x.err.shows(t, "What ran has ended before it could take this in")
+	x.types("four\n")
+	x.out.shows(t, " on three\n on four\n")
+	x.in.Close()
+	if err := x.ends(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func l2(t *testing.T, b *rpctest.Backend) *line { return newLine(t, rpc.New(b.Config())) }
 
 // TestCut: an answer whose connection is cut again and again is written once and whole.

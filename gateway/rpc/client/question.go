@@ -85,16 +85,21 @@ func (t *chat) queue(ctx context.Context, text string) {
 		return
 	}
 	var r struct {
-		Text  string `json:"text"`
-		Place int    `json:"place"`
+		Status    string `json:"status"`
+		Admission string `json:"admission_id"`
+		Text      string `json:"text"`
+		Place     int    `json:"place"`
 	}
 	err := t.c.Call(ctx, "prompt.submit", map[string]any{"session_id": t.session, "text": text, "queue": true}, &r)
 	switch {
 	case err != nil:
 		t.paint.note("not sent: %v", err)
+	case r.Status == "steered":
+		t.paint.note(steered)
 	case r.Place > 0:
 		t.paint.note("waiting: %d before it", r.Place)
 	}
+	t.keep(r.Status, r.Admission)
 	t.paint.command(r.Text)
 }
 

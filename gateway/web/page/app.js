@@ -224,8 +224,8 @@ function receipt(message, r) {
   } else if (r.status === "command") {
     if (r.text) talk.command(message.text, r.rendered, r.text, r.buttons);
   } else if (r.place > 0) {
-    queue.show([...queue.rows, { admission_id: r.admission_id, text: message.text, status: "queued" }]);
-    announce("polite", `Waiting, ${r.place} before it.`);
+    queue.show([...queue.rows, { admission_id: r.admission_id, text: message.text.replace(/^\/(steer|queue)\s+/i, ""), status: "queued" }]);
+    announce("polite", r.status === "steered" ? "The answer under way is told." : `Waiting, ${r.place} before it.`);
   } else {
     const turn = talk.turn(r.admission_id);
     turn.asked(message.text);

@@ -112,6 +112,9 @@ export class Talk {
         return;
       case "question.resolved":
         return this.turn(e.admission_id).resolved(p);
+      case "status.update":
+        if (p.kind === "steer") this.turn(e.admission_id).note(p.message);
+        return;
       case "queue.update":
         return this.on.changed();
       case "error":
