@@ -73,3 +73,47 @@ func idle(r *rig) bool {
 	out := r.must("verify")
 	return strings.Contains(out, "queued 0") && strings.Contains(out, "started 0") && strings.Contains(out, "unknown 0")
 }
+
+// A command whose process dies after it stored it and before it ran is run by the next one, and answered.
+func TestKillBeforeACommandRuns(t *testing.T) {
+	question := func(r *rig) {
+		r.chat.Say(r.owner, "work please")
+		r.until("the question", func() bool { return hasButton(r, "ans:") })
+	}
+	answer := func(r *rig) {
+		r.chat.Say(r.owner, "ping")
+		r.until("an answer", func() bool { return r.says("PONG") > 0 })
+	}
+	for _, c := range []struct {
+		text    string
+		before  func(r *rig)
+		want    string // of the answer
+		effects int
+	}{
+		{"/approve", question, "Allowed once", 1},
+		{"/deny", question, "Denied", 0},
+		{"/new", answer, "A new conversation", 0},
+		{"/queue", answer, "Nothing is waiting", 0},
+		{"/help", answer, "/whoami", 0},
+	} {
+		t.Run(c.text[1:], func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, scripted)
+			g := r.launch("BELLHOP_CRASH=" + crash.AfterAck + ":2")
+			g.ready()
+			c.before(r)
+			r.chat.Say(r.owner, c.text)
+			g.dies()
+			g = r.start()
+			r.until("the answer to the command", func() bool { return r.says(c.want) > 0 })
+			r.until("nothing is left", func() bool { return idle(r) })
+			if n := r.lines(effectsFile); n != c.effects {
+				t.Errorf("%d effects, want %d", n, c.effects)
+			}
+			g.stop()
+			if out := r.must("verify"); !strings.Contains(out, "ok") {
+				t.Errorf("verify: %s", out)
+			}
+		})
+	}
+}
