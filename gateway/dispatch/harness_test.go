@@ -202,6 +202,7 @@ func bubble(t *testing.T, r runner, f func(t *testing.T, g *gateway), change ...
 	synctest.Test(t, func(t *testing.T) {
 		g := newGateway(t, r, change...)
 		g.start()
+		synctest.Wait() // the first sweep must not find what the test is about to admit
 		f(t, g)
 		g.halt()
 		g.balanced()
