@@ -87,18 +87,20 @@ func (b *inbox) guarded(ctx context.Context, in []adapters.Inbound, rest []int) 
 	for n, i := range rest {
 		piece = append(piece, Arrival{In: in[i], Platform: b.name, Opts: b.opts, place: i, heard: b.heard})
 		a := &piece[len(piece)-1]
-		chat := a.source()
-		acted, known := chats[chat]
-		if acted {
-			piece, left = piece[:len(piece)-1], append(left, i)
-			continue
+		a.Key, a.first = keyOf(b.name, in[i], b.opts.Shared), true
+		if chats != nil {
+			acted, known := chats[a.source()]
+			if acted {
+				piece, left = piece[:len(piece)-1], append(left, i)
+				continue
+			}
+			a.first = !known
 		}
-		a.Key, a.first = keyOf(b.name, in[i], b.opts.Shared), !known
 		if err := b.g.judge(ctx, a); err != nil {
 			return nil, nil, err
 		}
 		if chats != nil && a.Entry != nil {
-			chats[chat] = a.acts
+			chats[a.source()] = a.acts
 		}
 		if a.alone {
 			return piece, append(left, rest[n+1:]...), nil
