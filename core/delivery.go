@@ -34,8 +34,8 @@ type Part struct {
 	Hash string `json:"hash,omitempty"` // of what the last acknowledged call showed
 	// Sent counts attempts to create this message. Sent > 0 with no Ref: the fate of an attempt is unknown.
 	Sent int `json:"sent,omitempty"`
-	// Again is when it may be made once more while its fate is unknown; the zero time: at once.
-	Again time.Time `json:"again,omitzero"`
+	// Lost is when an attempt whose fate is unknown ended; the zero time: nobody was there to see it.
+	Lost time.Time `json:"lost,omitzero"`
 	// Mark tells the adapter where to look for it while its fate is unknown; "" nowhere.
 	Mark string `json:"mark,omitempty"`
 }

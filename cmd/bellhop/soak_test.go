@@ -42,8 +42,9 @@ type soakChat struct {
 	said   []string
 }
 
-// mostCopies of an answer may be marked as repeats: each stands for a send that got no answer.
-const mostCopies = 3
+// mostCopies of an answer may be marked as repeats: each stands for a send that got no answer. Faults that are planted for
+// sends wait for them, so when there are few sends all of them are lost.
+const mostCopies = 6
 
 var soakID = regexp.MustCompile(`\b(m|t)-\w+-\d+\b`) // t: the answer needs a tool
 

@@ -148,6 +148,9 @@ func (c *channel) sendNow(ctx context.Context, to adapters.Target, m adapters.Ou
 		ref, err = c.adapter.Send(ctx, to, m)
 		return err
 	})
+	if err == nil {
+		c.reach.making()
+	}
 	return ref, err
 }
 

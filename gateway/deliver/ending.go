@@ -93,8 +93,11 @@ const (
 var tryPauses = [...]time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 15 * time.Second, 30 * time.Second}
 
 // copyPauses stand before each repeat of a message that may have arrived: copies are few, whatever happens.
-var copyPauses = [...]time.Duration{2 * time.Second, 5 * time.Second, 10 * time.Second, 30 * time.Second, time.Minute, 5 * time.Minute,
-	15 * time.Minute, time.Hour, 4 * time.Hour}
+var copyPauses = [...]time.Duration{2 * time.Second, 5 * time.Second, 15 * time.Second, 30 * time.Second, time.Minute, time.Minute,
+	5 * time.Minute, 15 * time.Minute, time.Hour, 4 * time.Hour}
+
+// copyLook is how often it is looked at whether a long one of them can be shortened.
+const copyLook = 30 * time.Second
 
 // pauseAfter is the n-th pause, or the last, and up to a quarter more.
 func pauseAfter(pauses []time.Duration, n int) time.Duration {
@@ -160,11 +163,6 @@ func (w *writer) await(err error, now time.Time) {
 func (w *writer) putOff(err error, now time.Time) {
 	at := now.Add(pauseAfter(tryPauses[:], w.d.Attempts))
 	w.d.Attempts++
-	for _, p := range w.d.Parts {
-		if p.Again.After(at) {
-			at = p.Again
-		}
-	}
 	w.owe(err, at, now)
 }
 

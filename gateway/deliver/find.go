@@ -27,7 +27,7 @@ func (w *writer) find(ctx context.Context, i int, v stream.View) (found bool, er
 		case none:
 			w.made()
 			p.Ref, p.Hash, p.Sent = string(ref), stream.Hash(v), 1
-			p.Mark, p.Again = "", time.Time{}
+			p.Mark, p.Lost = "", time.Time{}
 			return true, nil
 		case adapters.Gone:
 		case adapters.Unsupported:

@@ -142,7 +142,7 @@ func (w *writer) file(ctx context.Context, i int, f core.Media) error {
 	switch k := kindOf(err); k {
 	case none:
 		crash.Point(crash.AfterSend)
-		w.d.Parts[i].Ref, w.d.Parts[i].Again = string(ref), time.Time{}
+		w.d.Parts[i].Ref, w.d.Parts[i].Lost = string(ref), time.Time{}
 		return nil
 	case adapters.Misuse, adapters.Unsupported, adapters.TooLong:
 		w.unsent(i, "", err)

@@ -224,3 +224,24 @@ func TestDeletedAnswerHoldsNobodyUp(t *testing.T) {
 		c.view.Abandon()
 	}, unlimited, func(c *Config, _ *platform) { c.Leases = nil })
 }
+
+// When messages are made again, one whose sends were lost many times does not wait for all of its long pause.
+func TestLongPausesEndSooner(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		lost := 0
+		w.p.failing(func(c call) error {
+			if c.chat == "1" && c.method == "send" && lost < 7 {
+				lost++
+				return noAnswer
+			}
+			return nil
+		})
+		w.say(notice("1", "one"))
+		for range 30 {
+			time.Sleep(10 * time.Second)
+			w.say(notice("2", "other"))
+		}
+		synctest.Wait()
+		wantTexts(t, w.p, "1", repeated+"one")
+	}, unlimited)
+}

@@ -29,6 +29,7 @@ type reach struct {
 	healed bool // it answers again, and what waits was not hastened yet
 	misses int  // probes in a row without an answer
 	askAt  time.Time
+	made   time.Time // when a message was made last
 }
 
 // outageFrom is how many calls in a row without an answer are an outage.
@@ -61,6 +62,19 @@ func (r *reach) heard(ok bool) bool {
 	r.away, r.lost, r.misses, r.askAt = false, 0, 0, time.Time{}
 	r.healed = r.healed || over
 	return over
+}
+
+// making notes that a message was made; madeSince reports whether one was since t.
+func (r *reach) making() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.made = time.Now()
+}
+
+func (r *reach) madeSince(t time.Time) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.made.After(t)
 }
 
 // waits notes that something is owed until the platform answers.

@@ -193,12 +193,25 @@ func (w *writer) edit(ctx context.Context, p *core.Part, v stream.View) error {
 	return err
 }
 
-// early is a *later while it is too soon to repeat message i, whose fate is unknown.
+// early is a *later while it is too soon to repeat message i, whose fate is unknown. When other messages were made since,
+// it is sooner.
 func (w *writer) early(i int) error {
-	if p := w.d.Parts[i]; p.Ref == "" && time.Now().Before(p.Again) {
-		return &later{At: p.Again}
+	p, now := w.d.Parts[i], time.Now()
+	if p.Ref != "" || p.Lost.IsZero() {
+		return nil
 	}
-	return nil
+	pause := copyPauses[min(max(p.Sent-1, 0), len(copyPauses)-1)]
+	if pause > copyLook && w.c.reach.madeSince(p.Lost) {
+		pause = max(pause/5, copyLook)
+	}
+	at := p.Lost.Add(pause)
+	if !now.Before(at) {
+		return nil
+	}
+	if soon := now.Add(copyLook); soon.Before(at) {
+		at = soon
+	}
+	return &later{At: at}
 }
 
 // unsent notes how creating message i failed: it certainly is not there, or nobody knows.
@@ -209,7 +222,7 @@ func (w *writer) unsent(i int, mark string, err error) {
 		return
 	}
 	p.Mark = mark
-	p.Again = time.Now().Add(pauseAfter(copyPauses[:], p.Sent-1)).Truncate(time.Millisecond) // as the store keeps it
+	p.Lost = time.Now().Truncate(time.Millisecond) // as the store keeps times
 }
 
 // create makes message i. The attempt is stored before the call, and its id after it by the next write of the row.
