@@ -135,8 +135,7 @@ func (k *doorKill) decide() {
 		k.drop()
 		return
 	}
-	answered := k.point == crash.AfterAnswer || k.point == crash.AfterResult
-	if k.tool && !answered {
+	if k.tool && !k.answeredBefore() {
 		k.r.until("the question or the answer", func() bool {
 			s := k.look.resume()
 			if len(s.Questions) == 0 {

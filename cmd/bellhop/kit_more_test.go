@@ -24,7 +24,7 @@ func (r *rig) reconfigure(old, new string) {
 	r.write(strings.Replace(string(b), old, new, 1))
 }
 
-// open lets fn look into the store, which no gateway may be serving.
+// open lets fn look into the store; while a gateway serves it, fn must not write.
 func (r *rig) open(fn func(core.Store)) {
 	r.t.Helper()
 	s, err := store.Open(context.Background(), store.Options{DSN: filepath.Join(r.dir, "data", databaseFile)})
