@@ -512,12 +512,3 @@ func TestWords(t *testing.T) {
 		}
 	}
 }
-
-func TestClip(t *testing.T) {
-	for _, c := range [][2]string{{"short", "short"}, {strings.Repeat("a", 8), strings.Repeat("a", 8)}, {strings.Repeat("a", 9), "aaaaaaa…"},
-		{strings.Repeat("👨‍👩‍👧‍👦", 9), strings.Repeat("👨‍👩‍👧‍👦", 7) + "…"}, {strings.Repeat("命", 8), strings.Repeat("命", 8)}} {
-		if got := clip(c[0], 8); got != c[1] {
-			t.Errorf("%q: got %q", c[0], got)
-		}
-	}
-}

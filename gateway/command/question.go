@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"bellhop/core"
+	"bellhop/stream/markup"
 )
 
 // choices are the words people use for an approval.
@@ -58,7 +59,7 @@ func (t *Table) deny(ctx context.Context, c Call) (Answer, error) {
 	if q.Ask.Kind != core.Approval {
 		return t.answer(ctx, c, q, "")
 	}
-	return t.answer(ctx, c, q, core.Deny(clip(reason, maxReason)))
+	return t.answer(ctx, c, q, core.Deny(markup.Clip(reason, maxReason)))
 }
 
 // question finds the open question that is meant: by its id or the end of it, else the only one of this conversation, else,
@@ -130,7 +131,7 @@ func several(open []core.Question) string {
 			fmt.Fprintf(&b, "… and %d more\n", len(open)-n)
 			break
 		}
-		fmt.Fprintf(&b, "- `/approve %s` – %s\n", short(q.ID), clip(q.Ask.Title, previewLength))
+		fmt.Fprintf(&b, "- `/approve %s` – %s\n", short(q.ID), markup.Clip(q.Ask.Title, previewLength))
 	}
 	return b.String()
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"bellhop/core"
+	"bellhop/stream/markup"
 )
 
 const (
@@ -55,7 +56,7 @@ func firstWords(r core.Admission) string {
 	if text == "" {
 		return "(no text)"
 	}
-	return "`" + strings.ReplaceAll(clip(text, previewLength), "`", "'") + "`"
+	return "`" + strings.ReplaceAll(markup.Clip(text, previewLength), "`", "'") + "`"
 }
 
 func (t *Table) queue(ctx context.Context, c Call) (Answer, error) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"bellhop/core"
+	"bellhop/stream/markup"
 )
 
 // here returns the conversation of the call, and makes it when nobody has spoken there yet.
@@ -39,7 +40,7 @@ func (t *Table) model(ctx context.Context, c Call) (Answer, error) {
 	case strings.EqualFold(name, "default"):
 		name = ""
 	case !slices.Contains(names, name):
-		text := "I have no model called `" + strings.ReplaceAll(clip(name, previewLength), "`", "'") + "`."
+		text := "I have no model called `" + strings.ReplaceAll(markup.Clip(name, previewLength), "`", "'") + "`."
 		if len(names) > 0 {
 			text += " There are: `" + strings.Join(names, "`, `") + "`."
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"bellhop/core"
+	"bellhop/stream/markup"
 )
 
 // Call is one command as it was given.
@@ -134,7 +135,7 @@ func (t *Table) Menu(lang string) []MenuItem {
 
 // unknown is the answer to a command that nobody knows, with the one that was probably meant.
 func (t *Table) unknown(c Call) string {
-	name := clip(c.Name, 32)
+	name := markup.Clip(c.Name, 32)
 	best, at := "", 3
 	for _, row := range t.list {
 		if row.Later || row.Admin && !c.By.Admin {

@@ -5,8 +5,6 @@ import (
 
 	"bellhop/core"
 	"bellhop/stream/markup"
-
-	"github.com/rivo/uniseg"
 )
 
 // Words is what a person reads when something failed, in four parts.
@@ -73,24 +71,4 @@ func WordsFor(err error, ref string) Words {
 }
 
 // named is how a person is called in an answer: the name is theirs, and no markup.
-func named(name string) string { return markup.Escape(clip(name, 40)) }
-
-// clip returns at most n graphemes of s, with an ellipsis when something is missing.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	kept, rest, state := 0, s, -1
-	for range n - 1 {
-		if rest == "" {
-			return s
-		}
-		var g string
-		g, rest, _, state = uniseg.FirstGraphemeClusterInString(rest, state)
-		kept += len(g)
-	}
-	if _, after, _, _ := uniseg.FirstGraphemeClusterInString(rest, state); after == "" {
-		return s
-	}
-	return s[:kept] + "…"
-}
+func named(name string) string { return markup.Escape(markup.Clip(name, 40)) }

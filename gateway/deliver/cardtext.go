@@ -8,8 +8,6 @@ import (
 
 	"bellhop/core"
 	"bellhop/stream/markup"
-
-	"github.com/rivo/uniseg"
 )
 
 func itoa(n int) string { return strconv.Itoa(n) }
@@ -60,7 +58,7 @@ func howTo(q core.Question) string {
 
 // detail is the command in a code block that it cannot break out of; a clarifying question is plain text.
 func detail(q core.Question) string {
-	text := clip(q.Ask.Detail, detailLength)
+	text := markup.Clip(q.Ask.Detail, detailLength)
 	if q.Ask.Kind == core.Clarify {
 		return "\n" + text + "\n"
 	}
@@ -127,24 +125,4 @@ func span(d time.Duration) string {
 	default:
 		return itoa(n) + " seconds"
 	}
-}
-
-// clip returns at most n graphemes of s, with an ellipsis when something is missing.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	kept, rest, state := 0, s, -1
-	for range n - 1 {
-		if rest == "" {
-			return s
-		}
-		var g string
-		g, rest, _, state = uniseg.FirstGraphemeClusterInString(rest, state)
-		kept += len(g)
-	}
-	if _, after, _, _ := uniseg.FirstGraphemeClusterInString(rest, state); after == "" {
-		return s
-	}
-	return s[:kept] + "…"
 }
