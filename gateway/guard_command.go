@@ -19,7 +19,7 @@ func (g *Gateway) guardCommand(_ context.Context, a *Arrival) (Verdict, error) {
 		return Drop, nil
 	}
 	if a.In.Command == "" {
-		name, args, ok := slash(a.In.Text)
+		name, args, ok := command.Parse(a.In.Text)
 		if !ok {
 			return Pass, nil
 		}
@@ -42,27 +42,6 @@ func (g *Gateway) guardCommand(_ context.Context, a *Arrival) (Verdict, error) {
 	row, _ := g.cfg.Commands.Find(a.In.Command)
 	a.alone, a.halts = row.Admin, row.Halts && a.In.Args == ""
 	return a.command(g.run, g.tell), nil
-}
-
-// slash reads "/name rest". A path (/etc/hosts) is no command.
-func slash(text string) (name, args string, ok bool) {
-	rest, ok := strings.CutPrefix(text, "/")
-	if !ok || rest == "" {
-		return "", "", false
-	}
-	end := strings.IndexFunc(rest, func(r rune) bool { return !isNameRune(r) })
-	if end < 0 {
-		end = len(rest)
-	}
-	name, args = rest[:end], rest[end:]
-	if name == "" || name[0] >= '0' && name[0] <= '9' || args != "" && !strings.ContainsRune(" \n\t", rune(args[0])) {
-		return "", "", false
-	}
-	return strings.ToLower(name), strings.TrimSpace(args), true
-}
-
-func isNameRune(r rune) bool {
-	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-'
 }
 
 // call is what a command is told about the arrival.
