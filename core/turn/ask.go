@@ -24,7 +24,7 @@ func (r *Runner) ask(ctx context.Context, t *state, req provider.Request) (*prov
 		}
 		a.made++
 		t.shown.begin()
-		reply, err := r.attempt(ctx, t, req)
+		reply, err := r.attempt(ctx, t, &req)
 		if err == nil {
 			t.cause = nil
 			r.count(t, req, reply)
@@ -40,7 +40,7 @@ func (r *Runner) ask(ctx context.Context, t *state, req provider.Request) (*prov
 }
 
 // attempt makes one call. Text is news as it comes; calls count only when the reply is complete.
-func (r *Runner) attempt(ctx context.Context, t *state, req provider.Request) (*provider.Reply, error) {
+func (r *Runner) attempt(ctx context.Context, t *state, req *provider.Request) (*provider.Reply, error) {
 	t.alive("thinking")
 	reply, mused := new(provider.Reply), false
 	err := r.listen(ctx, t.model().Provider, req, func(p provider.Part) {

@@ -32,7 +32,7 @@ func (r *Runner) close(t *state, why core.Reason) (core.Outcome, []core.Message)
 	case why == core.ReasonSilent:
 		closing.Synthetic, closing.APIContent = true, "[Nothing more to say.]"
 	default:
-		shown = longer(shown, t.shown.seen.String())
+		shown = longer(shown, t.shown.seen())
 		o.Text = joined(whole(shown), t.farewell(why, o.Ref, shown != ""))
 		closing.Synthetic = shown == ""
 		closing.APIContent = joined(shown, "[This turn ended here: "+string(why)+".]")

@@ -15,10 +15,10 @@ const listenGrace = 200 * time.Millisecond
 // listen makes one call and hands its parts to on. The provider speaks on a goroutine of its own, because an interrupt
 // must not wait for one that hangs: it is then left behind, and what it says later goes nowhere. on is called there too, so
 // that nobody has to be woken for a part.
-func (r *Runner) listen(ctx context.Context, p provider.Provider, req provider.Request, on func(provider.Part)) error {
+func (r *Runner) listen(ctx context.Context, p provider.Provider, req *provider.Request, on func(provider.Part)) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	e := &ear{on: on, last: time.Now(), done: make(chan struct{})}
-	go e.hear(ctx, p, req)
+	go e.hear(ctx, p, *req)
 	defer e.leave(cancel)
 	silence := time.NewTimer(r.o.Silence)
 	defer silence.Stop()

@@ -160,14 +160,27 @@ func (n *news) close() {
 type shown struct {
 	kept   string          // of earlier replies that this one continues
 	said   strings.Builder // by the attempt under way
-	seen   strings.Builder // by people, kept included
-	behind bool            // said has not caught up with seen
+	ahead  string          // what people see while the attempt has not caught up with it, kept included
+	behind bool            // it has not
+}
+
+func (s *shown) text() string { return s.kept + s.said.String() }
+
+// seen is what people see.
+func (s *shown) seen() string {
+	if s.behind {
+		return s.ahead
+	}
+	return s.text()
 }
 
 // begin starts an attempt.
 func (s *shown) begin() {
+	s.ahead = s.seen()
 	s.said.Reset()
-	s.behind = s.seen.String() != s.kept
+	if s.behind = s.ahead != s.kept; !s.behind {
+		s.ahead = ""
+	}
 }
 
 // add takes more text of the attempt and returns what people must be told: a piece to add, or the whole text to show
@@ -175,37 +188,33 @@ func (s *shown) begin() {
 func (s *shown) add(text string) (piece string, instead bool) {
 	s.said.WriteString(text)
 	if !s.behind {
-		s.seen.WriteString(text)
 		return text, false
 	}
-	now, seen := s.text(), s.seen.String()
+	now, seen := s.text(), s.ahead
 	if strings.HasPrefix(seen, now) {
 		return "", false
 	}
-	s.behind = false
+	s.catchUp()
 	if more, ok := strings.CutPrefix(now, seen); ok {
-		s.seen.WriteString(more)
 		return more, false
 	}
-	s.see(now)
 	return now, true
 }
+
+func (s *shown) catchUp() { s.ahead, s.behind = "", false }
 
 // recant takes back all the attempt has said, and returns what stands.
 func (s *shown) recant() string {
 	s.said.Reset()
-	s.see(s.kept)
-	s.behind = false
+	s.catchUp()
 	return s.kept
 }
 
 // settle ends the attempt. It reports whether people see more than was said in the end.
 func (s *shown) settle() (now string, differs bool) {
 	now = s.text()
-	if differs = s.seen.String() != now; differs {
-		s.see(now)
-	}
-	s.behind = false
+	differs = s.seen() != now
+	s.catchUp()
 	return now, differs
 }
 
@@ -213,13 +222,6 @@ func (s *shown) settle() (now string, differs bool) {
 func (s *shown) keep() {
 	s.kept = s.text()
 	s.said.Reset()
-}
-
-func (s *shown) text() string { return s.kept + s.said.String() }
-
-func (s *shown) see(text string) {
-	s.seen.Reset()
-	s.seen.WriteString(text)
 }
 
 // reset begins the next message.
