@@ -1,7 +1,6 @@
 package openai
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -15,10 +14,13 @@ import (
 
 // post sends a body; get asks for a path. The response's body is the caller's to close.
 func (p *Provider) post(ctx context.Context, path string, body []byte) (*http.Response, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, p.base+path, bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, p.base+path, http.NoBody)
 	if err != nil {
 		return nil, err
 	}
+	load := newPayload(body)
+	defer load.drop()
+	req.Body, req.GetBody, req.ContentLength = load.open(), load.again, int64(len(body))
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "text/event-stream, application/json")
 	return p.do(req)
