@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	firstBuffer = 4 << 10
+	firstBuffer = 1 << 10
 	maxEvent    = 16 << 20 // bytes of one line, and of one event
 )
 

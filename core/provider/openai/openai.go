@@ -63,6 +63,9 @@ func New(o Options) *Provider {
 	return p
 }
 
+// connBuffer is how much of a connection is buffered: some events of a stream. What is larger goes past the buffers.
+const connBuffer = 2 << 10
+
 // NewClient returns an HTTP client fit for thousands of streams at once. Providers may share one. It follows no redirects:
 // a model call that is sent on would carry the conversation to an address nobody configured.
 func NewClient() *http.Client {
@@ -77,6 +80,8 @@ func NewClient() *http.Client {
 			IdleConnTimeout:     90 * time.Second,
 			TLSHandshakeTimeout: 10 * time.Second,
 			DisableCompression:  true, // a compressed stream arrives in lumps
+			ReadBufferSize:      connBuffer,
+			WriteBufferSize:     connBuffer,
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
