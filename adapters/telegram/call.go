@@ -24,7 +24,7 @@ const (
 	uploadTimeout = 5 * time.Minute
 	dialTimeout   = 10 * time.Second
 	maxAnswer     = 16 << 20
-	idleConns     = 1024 // one per chat that is written to at the same time
+	maxConns      = 256 // calls at the same time; a bot may make 30 a second
 	connBuffer    = 2 << 10
 )
 
@@ -42,7 +42,7 @@ func newCaller(c Config, client *http.Client) *caller {
 		client = &http.Client{Transport: &http.Transport{
 			Proxy:        c.proxy(),
 			DialContext:  (&net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}).DialContext,
-			MaxIdleConns: idleConns, MaxIdleConnsPerHost: idleConns, IdleConnTimeout: 90 * time.Second,
+			MaxIdleConns: maxConns, MaxIdleConnsPerHost: maxConns, MaxConnsPerHost: maxConns, IdleConnTimeout: 90 * time.Second,
 			TLSHandshakeTimeout: dialTimeout, ReadBufferSize: connBuffer, WriteBufferSize: connBuffer,
 		}}
 	}
