@@ -17,6 +17,9 @@ const (
 	// heapBusy is how soon one collection follows another while there is a lot to do. Collections that the runtime makes
 	// by itself when there is nothing to do come every two minutes, and give the memory back.
 	heapBusy = time.Second
+	// heapFirst is the growth until the first collection, which is then not in the way of the start: a heap is collected
+	// at 4 MiB times this at the earliest.
+	heapFirst = 150
 	// heapMost is the most by which any heap grows.
 	heapMost = 300
 )
@@ -30,8 +33,8 @@ type pacer struct {
 
 // pace starts to pace the collector. Nobody waits for it: it runs where the runtime runs finalizers.
 func pace() {
-	p := &pacer{growth: heapGrowth, live: []gauge.Sample{{Name: "/gc/heap/live:bytes"}}}
-	debug.SetGCPercent(heapGrowth)
+	p := &pacer{growth: heapFirst, live: []gauge.Sample{{Name: "/gc/heap/live:bytes"}}}
+	debug.SetGCPercent(heapFirst)
 	p.arm()
 }
 
