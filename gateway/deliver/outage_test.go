@@ -47,11 +47,11 @@ func TestOutage(t *testing.T) {
 				time.Sleep(5 * time.Second)
 				w.say(notice("1", "two"))
 				w.say(notice("2", "three"))
-				time.Sleep(3*time.Hour + 10*time.Second)
+				time.Sleep(time.Hour + 10*time.Second)
 				synctest.Wait()
 				want(t, "sends", len(w.p.made("1", "send"))+len(w.p.made("2", "send")), 1)
-				if n := len(w.p.made("", "probe")); n < 200 || n > 500 {
-					t.Errorf("%d probes in three hours", n)
+				if n := len(w.p.made("", "probe")); n < 90 || n > 150 {
+					t.Errorf("%d probes in an hour", n)
 				}
 				w.p.failing(nil)
 				again(w)
@@ -81,30 +81,30 @@ func TestCopiesAreFew(t *testing.T) {
 		if n := len(w.p.made("1", "send")); n > 6 {
 			t.Errorf("%d sends in a minute", n)
 		}
-		time.Sleep(20 * time.Hour)
-		if n := len(w.p.made("1", "send")); n > 15 {
-			t.Errorf("%d sends in a day", n)
+		time.Sleep(4 * time.Hour)
+		if n := len(w.p.made("1", "send")); n > 13 {
+			t.Errorf("%d sends in four hours", n)
 		}
 		want(t, "state", w.rows("1")[0].State, core.DeliveryOwed)
 		w.p.failing(nil)
-		time.Sleep(6 * time.Hour)
+		time.Sleep(4 * time.Hour)
 		synctest.Wait()
 		wantTexts(t, w.p, "1", "two", repeated+"one")
 	}, unlimited)
 }
 
-// What fails for good although the platform answers is dead after a day, and not before.
+// What fails for good although the platform answers is dead when its time is over, and not before.
 func TestGivenUpByAge(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		w.p.failing(sends(broken))
 		w.say(notice("1", "one"))
-		time.Sleep(23 * time.Hour)
+		time.Sleep(50 * time.Minute)
 		synctest.Wait()
 		want(t, "state", w.rows("1")[0].State, core.DeliveryOwed)
-		time.Sleep(2 * time.Hour)
+		time.Sleep(20 * time.Minute)
 		synctest.Wait()
 		want(t, "state", w.rows("1")[0].State, core.DeliveryDead)
-	}, unlimited)
+	}, unlimited, func(c *Config, _ *platform) { c.GiveUp = time.Hour })
 }
 
 // A row that fails again and again holds up its chat for a minute at most, and is sent when it can be.
