@@ -9,24 +9,28 @@ import (
 	"bellhop/gateway/session"
 )
 
-// timedStops measures how long a stop takes from its receipt to its turn being told.
+// timedStops measures how long a stop takes, once the guards have let it pass, until its turn is told and what waits is known.
 type timedStops struct {
 	*command.Table
 	metrics *metrics
 }
 
 func (s timedStops) Run(ctx context.Context, c command.Call) (command.Answer, error) {
-	if c.Name == "stop" {
-		defer s.metrics.stopped(time.Now())
+	start := time.Now()
+	answer, err := s.Table.Run(ctx, c)
+	if answer.Stopped {
+		s.metrics.stopped(start)
 	}
-	return s.Table.Run(ctx, c)
+	return answer, err
 }
 
 func (s timedStops) Press(ctx context.Context, c command.Call, data string) (string, error) {
-	if command.Halts(data) {
-		defer s.metrics.stopped(time.Now())
+	start := time.Now()
+	toast, err := s.Table.Press(ctx, c, data)
+	if toast == command.PressStopped {
+		s.metrics.stopped(start)
 	}
-	return s.Table.Press(ctx, c, data)
+	return toast, err
 }
 
 // timedInterrupts measures the same of clients that stop a turn without a command.

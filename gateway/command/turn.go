@@ -79,7 +79,7 @@ func (t *Table) stop(ctx context.Context, c Call) (Answer, error) {
 		if err != nil {
 			return Answer{}, err
 		}
-		return say(stoppedWords(stopped) + cleared(gone))
+		return Answer{Text: stoppedWords(stopped) + cleared(gone), Stopped: stopped}, nil
 	}
 	stopped, err := t.interrupt(ctx, c, core.ReasonStopped)
 	if err != nil {
