@@ -45,7 +45,9 @@ func (r *Runner) attempt(ctx context.Context, t *state, req *provider.Request) (
 	reply, mused := new(provider.Reply), false
 	err := r.listen(ctx, t.model().Provider, req, func(p provider.Part) {
 		p.Text, p.Reasoning = tool.Repair(p.Text), tool.Repair(p.Reasoning)
-		reply.Add(p)
+		if p.Text == "" { // what is visible is in t.shown
+			reply.Add(p)
+		}
 		if mused && p.Reasoning == "" {
 			mused = false
 			t.news.tell(core.EventBody{Type: core.ReasoningReady})
@@ -60,6 +62,7 @@ func (r *Runner) attempt(ctx context.Context, t *state, req *provider.Request) (
 			t.alive("thinking")
 			t.news.tell(core.EventBody{Type: core.ReasoningDelta, Text: p.Reasoning})
 		case p.Recant:
+			reply.Add(provider.Part{Reasoning: t.shown.said.String()})
 			t.show(t.shown.recant(), true)
 		case p.Naming != "":
 			t.alive("choosing a tool")
@@ -87,7 +90,7 @@ func (r *Runner) count(t *state, req provider.Request, reply *provider.Reply) {
 	u := reply.Done.Usage
 	r.meter.Learn(req, u)
 	if u.Input == 0 && u.Output == 0 {
-		u = core.Usage{Input: prompt.Tokens(req), Output: (len(reply.Text()) + len(reply.Reasoning()) + 3) / 4, Estimated: true}
+		u = core.Usage{Input: prompt.Tokens(req), Output: (t.shown.said.Len() + len(reply.Reasoning()) + 3) / 4, Estimated: true}
 	}
 	u.Calls = max(u.Calls, 1)
 	t.usage = t.usage.Add(u)
