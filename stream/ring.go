@@ -1,53 +1,61 @@
 package stream
 
 import (
+	"iter"
+	"slices"
 	"time"
 
 	"bellhop/core"
 )
 
-// ring holds the newest max events. It grows as it fills, and overwrites the oldest when it is full.
+// ring holds the newest max events. What comes in hundreds are deltas that differ in number, time and text alone: a run of
+// them shares the rest, and takes a quarter of the memory.
 type ring struct {
-	max     int
-	buf     []kept
-	head, n int
+	max, n int
+	runs   []run
+	gone   int // events of the first run that were taken out
 }
 
-// kept is an event in the ring. What comes in hundreds are deltas that differ in number, time and text alone: they share
-// the rest, and take a sixth of the memory.
-type kept struct {
-	seq  int64
-	at   int64 // in unix nanoseconds
-	text string
-	rest *core.Event
+// run is events with consecutive numbers. There is at least one.
+type run struct {
+	rest  *core.Event // without number, time and text
+	seq   int64       // of the first
+	at    int64       // of the first, in unix microseconds
+	text  []byte      // of all
+	marks []mark
 }
 
-// smallRing is how many places a ring keeps while it is empty.
-const smallRing = 32
+// mark is one event of a run.
+type mark struct {
+	end uint32 // of its text in the run's
+	at  uint32 // microseconds after the run's
+}
+
+// maxRun is how many events share a run: it is let go as a whole.
+const maxRun = 64
 
 func newRing(max int) *ring { return &ring{max: max} }
 
-func (k *kept) event() core.Event {
-	e := *k.rest
-	e.Seq, e.At, e.Text = k.seq, time.Unix(0, k.at), k.text
-	return e
+func newRun(e *core.Event) run {
+	n := run{rest: new(core.Event), seq: e.Seq, at: e.At.UnixMicro(), text: []byte(e.Text)}
+	*n.rest = *e
+	n.rest.Seq, n.rest.At, n.rest.Text = 0, time.Time{}, ""
+	n.marks = []mark{{end: uint32(len(n.text))}}
+	return n
 }
 
-func (r *ring) at(i int) *kept { return &r.buf[(r.head+i)%len(r.buf)] }
-
-// wrap makes e's entry; it shares with the newest one what is equal.
-func (r *ring) wrap(e *core.Event) kept {
-	k := kept{seq: e.Seq, at: e.At.UnixNano(), text: e.Text}
-	if r.n > 0 {
-		if last := r.at(r.n - 1).rest; alike(last, *e) {
-			k.rest = last
-			return k
-		}
+// take adds e if it goes on from the run.
+func (n *run) take(e *core.Event) bool {
+	at, end := e.At.UnixMicro()-n.at, len(n.text)+len(e.Text)
+	if e.Seq != n.seq+int64(len(n.marks)) || len(n.marks) == maxRun || at < 0 || at>>32 != 0 || end>>32 != 0 || !alike(n.rest, *e) {
+		return false
 	}
-	k.rest = new(core.Event)
-	*k.rest = *e
-	k.rest.Seq, k.rest.At, k.rest.Text = 0, time.Time{}, ""
-	return k
+	if len(n.marks) == 1 {
+		n.text, n.marks = slices.Grow(n.text, 128), slices.Grow(n.marks, 15)
+	}
+	n.text = append(n.text, e.Text...)
+	n.marks = append(n.marks, mark{uint32(end), uint32(at)})
+	return true
 }
 
 // alike reports whether e differs from rest in number, time and text alone.
@@ -56,64 +64,102 @@ func alike(rest *core.Event, e core.Event) bool {
 	return *rest == e
 }
 
-// push appends e. fell reports that the oldest had to go.
-func (r *ring) push(e *core.Event) (old kept, fell bool) {
-	k := r.wrap(e)
-	if r.n == r.max {
-		old, fell = r.pop()
+func (n *run) event(i int) core.Event {
+	from := uint32(0)
+	if i > 0 {
+		from = n.marks[i-1].end
 	}
-	if r.n == len(r.buf) {
-		r.resize(min(max(8, 2*r.n), r.max))
-	}
-	r.n++
-	*r.at(r.n - 1) = k
-	return old, fell
+	e, m := *n.rest, n.marks[i]
+	e.Seq, e.At, e.Text = n.seq+int64(i), time.UnixMicro(n.at+int64(m.at)), string(n.text[from:m.end])
+	return e
 }
 
-// insert is push at e's place by number.
-func (r *ring) insert(e *core.Event) (old kept, fell bool) {
-	old, fell = r.push(e)
-	for i := r.n - 1; i > 0 && r.at(i-1).seq > r.at(i).seq; i-- {
-		*r.at(i), *r.at(i - 1) = *r.at(i - 1), *r.at(i)
+// last is the number of the newest event.
+func (r *ring) last() int64 {
+	if r.n == 0 {
+		return 0
 	}
-	return old, fell
+	n := &r.runs[len(r.runs)-1]
+	return n.seq + int64(len(n.marks)) - 1
+}
+
+// all yields the events, oldest first.
+func (r *ring) all() iter.Seq[core.Event] {
+	return func(yield func(core.Event) bool) {
+		from := r.gone
+		for i := range r.runs {
+			for ; from < len(r.runs[i].marks); from++ {
+				if !yield(r.runs[i].event(from)) {
+					return
+				}
+			}
+			from = 0
+		}
+	}
+}
+
+// push appends e. fell reports that the oldest had to go, and tells its number and type.
+func (r *ring) push(e *core.Event) (old int64, t core.EventType, fell bool) {
+	if fell = r.n == r.max; fell {
+		old, t = r.runs[0].seq+int64(r.gone), r.runs[0].rest.Type
+		r.drop()
+	}
+	if k := len(r.runs); k == 0 || !r.runs[k-1].take(e) {
+		r.runs = append(r.runs, newRun(e))
+	}
+	r.n++
+	return old, t, fell
+}
+
+// insert is push at e's place by number, which is almost always the last.
+func (r *ring) insert(e *core.Event) (old int64, t core.EventType, fell bool) {
+	if e.Seq > r.last() {
+		return r.push(e)
+	}
+	es := slices.Collect(r.all())
+	if fell = r.n == r.max; fell {
+		old, t, es = es[0].Seq, es[0].Type, es[1:]
+	}
+	i := len(es)
+	for i > 0 && es[i-1].Seq > e.Seq {
+		i--
+	}
+	es = slices.Insert(es, i, *e)
+	r.clear()
+	for i := range es {
+		r.push(&es[i])
+	}
+	return old, t, fell
 }
 
 // pop takes the oldest.
-func (r *ring) pop() (k kept, ok bool) {
+func (r *ring) pop() (e core.Event, ok bool) {
 	if r.n == 0 {
-		return k, false
+		return e, false
 	}
-	p := r.at(0)
-	k, *p = *p, kept{}
-	r.head = (r.head + 1) % len(r.buf)
+	e = r.runs[0].event(r.gone)
+	r.drop()
+	return e, true
+}
+
+func (r *ring) drop() {
 	r.n--
-	return k, true
+	if r.gone++; r.gone == len(r.runs[0].marks) {
+		r.runs[0] = run{}
+		r.runs, r.gone = r.runs[1:], 0
+	}
 }
 
-// keep forgets what want refuses, and gives back the memory of a ring that has grown.
+// keep forgets what want refuses.
 func (r *ring) keep(want func(core.EventType) bool) {
-	n := 0
-	for i := range r.n {
-		if k := *r.at(i); want(k.rest.Type) {
-			*r.at(n) = k
-			n++
-		}
+	if r.n > 0 && !want(r.runs[0].rest.Type) {
+		r.gone = 0
 	}
-	for i := n; i < r.n; i++ {
-		*r.at(i) = kept{}
+	r.runs = slices.Clone(slices.DeleteFunc(r.runs, func(n run) bool { return !want(n.rest.Type) }))
+	r.n = -r.gone
+	for i := range r.runs {
+		r.n += len(r.runs[i].marks)
 	}
-	if r.n = n; len(r.buf) > smallRing && n <= smallRing {
-		r.resize(smallRing)
-	}
-}
-
-func (r *ring) resize(n int) {
-	buf := make([]kept, n)
-	for i := range r.n {
-		buf[i] = *r.at(i)
-	}
-	r.head, r.buf = 0, buf
 }
 
 func (r *ring) clear() { *r = ring{max: r.max} }

@@ -129,8 +129,8 @@ func (o *open) add(e *core.Event) {
 	o.b.WriteString(e.Text)
 }
 
-func (o *open) lose(k kept, fell bool) {
-	if fell && k.seq >= o.first && k.seq <= o.last && (k.rest.Type == core.MessageDelta || k.rest.Type == core.MessageReset) {
-		o.lost = max(o.lost, k.seq)
+func (o *open) lose(seq int64, t core.EventType, fell bool) {
+	if fell && seq >= o.first && seq <= o.last && (t == core.MessageDelta || t == core.MessageReset) {
+		o.lost = max(o.lost, seq)
 	}
 }

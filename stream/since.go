@@ -35,8 +35,7 @@ func (h *Hub) recent(r *room, seq int64) (es []core.Event, told func(int64) bool
 	defer r.mu.Unlock()
 	t := &r.text
 	reset := t.lost > seq
-	for i := range r.ring.n {
-		e := r.ring.at(i).event()
+	for e := range r.ring.all() {
 		text := e.Type == core.MessageDelta || e.Type == core.MessageReset
 		if e.Seq <= seq || reset && text && e.Seq >= t.first {
 			continue

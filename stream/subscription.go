@@ -60,9 +60,6 @@ func (s *Subscription) take() (e core.Event, ok, lagged bool) {
 		s.lagged = false
 		return e, false, true
 	}
-	k, ok := s.queue.pop()
-	if ok {
-		e = k.event()
-	}
+	e, ok = s.queue.pop()
 	return e, ok, false
 }
