@@ -124,14 +124,18 @@ func (s *soak) talk(n int, c *soakChat) {
 	}
 }
 
+// answered counts the messages that have an answer, however often it is shown, or a word instead.
 func (s *soak) answered(c *soakChat) int {
-	n := 0
+	n, ids := 0, map[string]bool{}
 	for _, m := range c.Said() {
-		if strings.Contains(m.Text, "END") || strings.Contains(m.Text, "could not") {
+		switch {
+		case strings.Contains(m.Text, "END"):
+			ids[soakID.FindString(m.Text)] = true
+		case strings.Contains(m.Text, "could not"):
 			n++
 		}
 	}
-	return n
+	return n + len(ids)
 }
 
 // dropFates decides about turns whose effect is unknown.

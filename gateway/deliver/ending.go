@@ -92,12 +92,15 @@ const (
 // tryPauses follow attempts that failed: short, so that nobody waits long for what works again.
 var tryPauses = [...]time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 15 * time.Second, 30 * time.Second}
 
-// copyPauses stand before each repeat of a message that may have arrived: copies are few, whatever happens.
-var copyPauses = [...]time.Duration{2 * time.Second, 5 * time.Second, 15 * time.Second, 30 * time.Second, time.Minute, time.Minute,
-	5 * time.Minute, 15 * time.Minute, time.Hour, 4 * time.Hour}
+// copyPauses stand before each repeat of a message that may have arrived: copies are few, whatever happens. They are
+// shorter once other messages were made.
+var copyPauses = [...]time.Duration{2 * time.Second, 15 * time.Second, 2 * time.Minute, 10 * time.Minute, 30 * time.Minute,
+	2 * time.Hour, 8 * time.Hour}
 
-// copyLook is how often it is looked at whether a long one of them can be shortened.
-const copyLook = 30 * time.Second
+const (
+	copyShorter = 20               // times as short
+	copyLook    = 30 * time.Second // how often that is looked at, and the least a long pause becomes
+)
 
 // pauseAfter is the n-th pause, or the last, and up to a quarter more.
 func pauseAfter(pauses []time.Duration, n int) time.Duration {

@@ -82,12 +82,12 @@ func TestCopiesAreFew(t *testing.T) {
 			t.Errorf("%d sends in a minute", n)
 		}
 		time.Sleep(4 * time.Hour)
-		if n := len(w.p.made("1", "send")); n > 13 {
+		if n := len(w.p.made("1", "send")); n > 9 {
 			t.Errorf("%d sends in four hours", n)
 		}
 		want(t, "state", w.rows("1")[0].State, core.DeliveryOwed)
 		w.p.failing(nil)
-		time.Sleep(4 * time.Hour)
+		time.Sleep(7 * time.Hour)
 		synctest.Wait()
 		wantTexts(t, w.p, "1", "two", repeated+"one")
 	}, unlimited)
@@ -230,14 +230,14 @@ func TestLongPausesEndSooner(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		lost := 0
 		w.p.failing(func(c call) error {
-			if c.chat == "1" && c.method == "send" && lost < 7 {
+			if c.chat == "1" && c.method == "send" && lost < 5 {
 				lost++
 				return noAnswer
 			}
 			return nil
 		})
 		w.say(notice("1", "one"))
-		for range 30 {
+		for range 20 {
 			time.Sleep(10 * time.Second)
 			w.say(notice("2", "other"))
 		}

@@ -202,7 +202,7 @@ func (w *writer) early(i int) error {
 	}
 	pause := copyPauses[min(max(p.Sent-1, 0), len(copyPauses)-1)]
 	if pause > copyLook && w.c.reach.madeSince(p.Lost) {
-		pause = max(pause/5, copyLook)
+		pause = max(pause/copyShorter, copyLook)
 	}
 	at := p.Lost.Add(pause)
 	if !now.Before(at) {
