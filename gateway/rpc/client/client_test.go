@@ -446,7 +446,7 @@ func TestNobodyAnswers(t *testing.T) {
 	refused := func(context.Context) (jsonrpc.Conn, error) { return nil, syscall.ECONNREFUSED }
 	x := chatOver(t, refused, time.Hour, client.ChatOptions{Text: "hi"})
 	x.err.shows(t, "No gateway listens at here:1. Nothing of yours is under way. Start it with `bellhop serve` if it does not run. I go on trying for 1h0m0s.\n")
-	x.err.shows(t, "  no answer yet; the next try is in ")
+	x.err.shows(t, "; the next try is in ")
 	x.interrupt <- struct{}{}
 	if err := x.ends(); !errors.Is(err, client.ErrInterrupted) {
 		t.Errorf("ended with %v", err)

@@ -27,8 +27,8 @@ const (
 	kept            // the gateway has stored it
 )
 
-// noteFrom is the shortest pause before a further attempt that is told.
-const noteFrom = time.Second
+// noteAfter is when it is first told that there is still no answer, since the outage was; then twice as long, and so on.
+const noteAfter = time.Second
 
 // reach tells a person how it stands with the way to the gateway: what happened, whether what they wrote is safe, and what
 // they can do. Its methods are called by Run's goroutine alone, but sent, which the conversation sets.
@@ -37,25 +37,27 @@ type reach struct {
 	where func() string
 	most  func() time.Duration // how long it is tried
 	sent  atomic.Uint32
-	lost  bool // an outage was told
+	lost  time.Time     // when an outage was told; zero: there is none
+	quiet time.Duration // since then, to the next word about it
 }
 
-// failed tells of an attempt that failed: at once of the first, then of those that are worth a line. A broken connection
-// was told already.
+// failed tells of an attempt that failed: at once of the first, then less and less often. A broken connection was told
+// already.
 func (r *reach) failed(err error, next time.Duration) {
 	switch {
-	case !r.lost:
-		r.lost = true
+	case r.lost.IsZero():
+		r.lost, r.quiet = time.Now(), noteAfter
 		fmt.Fprintf(r.out, "%s %s Start it with `bellhop serve` if it does not run. I go on trying for %s.\n",
 			r.what(err), r.safe(), r.most().Round(time.Second))
-	case next >= noteFrom:
-		fmt.Fprintf(r.out, "  no answer yet; the next try is in %s\n", next.Round(time.Second))
+	case time.Since(r.lost) >= r.quiet:
+		r.quiet *= 2
+		fmt.Fprintf(r.out, "  no answer for %s; the next try is in %s\n", time.Since(r.lost).Round(time.Second), next.Round(time.Second))
 	}
 }
 
 // cut tells that a connection broke; most is how long another is tried for.
 func (r *reach) cut(most time.Duration) {
-	r.lost = true
+	r.lost, r.quiet = time.Now(), noteAfter
 	if r.sent.Load() == kept {
 		fmt.Fprintln(r.out) // an answer is under way: its line is left as it is
 	}
@@ -64,8 +66,8 @@ func (r *reach) cut(most time.Duration) {
 
 // back tells that an outage is over.
 func (r *reach) back() {
-	if r.lost {
-		r.lost = false
+	if !r.lost.IsZero() {
+		r.lost = time.Time{}
 		fmt.Fprintln(r.out, "Connected.")
 	}
 }
