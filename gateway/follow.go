@@ -36,13 +36,21 @@ func (g *Gateway) hurry(ctx context.Context, piece []Arrival) {
 		a.ours = g.ran.add(a.name(), ranFor)
 		late := !a.In.Sent.IsZero() && a.In.Sent.Before(g.began)
 		if a.halts && a.ours && a.first && !late {
-			a.early = true
-			if came := a.do(ctx, a); came.err == nil && came.stopped {
-				a.said = came
-			}
-			a.early = false
+			a.said = g.halt(ctx, a)
 		}
 	}
+}
+
+// halt carries out a stop before it is stored; nil: there was nothing to stop, and once it is stored it looks again.
+func (g *Gateway) halt(ctx context.Context, a *Arrival) *said {
+	ctx, cancel := context.WithTimeout(ctx, commandTime)
+	defer cancel()
+	a.early = true
+	defer func() { a.early = false }()
+	if came := a.do(ctx, a); came.err == nil && came.stopped {
+		return came
+	}
+	return nil
 }
 
 // forget takes back what hurry noted of a piece that was not stored.

@@ -5,6 +5,7 @@ package main
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"bellhop/core/crash"
 	"bellhop/core/provider/providertest"
@@ -15,7 +16,7 @@ func hanging(r *providertest.Request) providertest.Reply {
 	if strings.Contains(r.Last(), "ping") {
 		return providertest.Reply{providertest.Text("PONG")}
 	}
-	return providertest.Reply{providertest.Text("ANSWER begins"), providertest.Hang()}
+	return providertest.Reply{providertest.Text("ANSWER begins"), providertest.Wait(200 * time.Millisecond), providertest.Text(" and grows"), providertest.Hang()}
 }
 
 // stops are the points at which a gateway may die while it takes a stop. The message passes those of admission once, the
@@ -45,7 +46,7 @@ func TestKillDuringAStop(t *testing.T) {
 				g := r.launch("BELLHOP_CRASH=" + s.point)
 				g.ready()
 				r.chat.Say(r.owner, "hello")
-				r.until("the answer begins", func() bool { return r.says("ANSWER begins") > 0 })
+				r.until("the answer grows", func() bool { return r.says("and grows") > 0 }) // its message is known by then
 				stop(r)
 				g.dies()
 				before := len(r.model.Requests())
@@ -57,6 +58,7 @@ func TestKillDuringAStop(t *testing.T) {
 				if way == "command" {
 					r.until("an answer to the command", func() bool { return r.says("Stopped.")+r.says("Nothing is running.") > 0 })
 				}
+				r.until("no message looks as if it went on", func() bool { return r.says("▉") == 0 && !hasButton(r, "stop:") })
 				r.chat.Say(r.owner, "ping")
 				r.until("the next message is answered", func() bool { return r.says("PONG") > 0 })
 				g.stop()

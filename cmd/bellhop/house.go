@@ -128,6 +128,16 @@ func (w wakingReader) Settle(ctx context.Context, row core.Admission) (readback.
 	return w.Reader.Settle(ctx, row)
 }
 
+func (w wakingReader) Stop(ctx context.Context, row core.Admission) (readback.Report, error) {
+	defer w.wake()
+	return w.Reader.Stop(ctx, row)
+}
+
+func (w wakingReader) Forsaken(ctx context.Context, row core.Admission) error {
+	defer w.wake()
+	return w.Reader.Forsaken(ctx, row)
+}
+
 func (w wakingReader) Resolve(ctx context.Context, by core.Principal, id core.AdmissionID, as string) (*core.Admission, error) {
 	defer w.wake()
 	return w.Reader.Resolve(ctx, by, id, as)

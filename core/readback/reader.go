@@ -83,6 +83,41 @@ type Report struct {
 // Settle reads row back and settles it, or tells its author once that its fate is theirs to decide. The caller holds the
 // conversation's lease. A row that somebody else settled meanwhile is no error.
 func (r *Reader) Settle(ctx context.Context, row core.Admission) (Report, error) {
+	return r.look(ctx, row, r.o.Stopped)
+}
+
+// Stop is Settle on behalf of somebody who may stop row: nothing goes on from it. It needs no lease: of two that settle a
+// row one is too late, which is no error.
+func (r *Reader) Stop(ctx context.Context, row core.Admission) (Report, error) {
+	return r.look(ctx, row, func(context.Context, core.Admission) (bool, error) { return true, nil })
+}
+
+// Forsaken ends the live message that row, which was to go on from an earlier one and was cancelled, will not take over.
+func (r *Reader) Forsaken(ctx context.Context, row core.Admission) error {
+	if row.RetryOf == "" {
+		return nil
+	}
+	old, err := r.store.Admission(ctx, row.RetryOf)
+	if err != nil {
+		return err
+	}
+	f, err := r.load(ctx, old)
+	if err != nil {
+		return err
+	}
+	preview, final := f.left(old), f.ending(old, wordsStopped)
+	if final == nil {
+		return nil
+	}
+	final.ID, final.Created = newDeliveryID(), time.Now()
+	if err := r.store.Outbox().Put(ctx, *final); err != nil || preview.State == core.DeliveryMoved {
+		return err
+	}
+	preview.State, preview.Done = core.DeliveryMoved, time.Now()
+	return r.store.Outbox().Save(ctx, *preview)
+}
+
+func (r *Reader) look(ctx context.Context, row core.Admission, isStopped func(context.Context, core.Admission) (bool, error)) (Report, error) {
 	f, err := r.load(ctx, row)
 	if err != nil {
 		return Report{}, err
@@ -92,7 +127,7 @@ func (r *Reader) Settle(ctx context.Context, row core.Admission) (Report, error)
 		return r.undecided(ctx, row, f, d)
 	}
 	if d.Retry {
-		stopped, err := r.o.Stopped(ctx, row)
+		stopped, err := isStopped(ctx, row)
 		if err != nil {
 			return Report{}, err
 		}

@@ -475,3 +475,32 @@ func TestStopped(t *testing.T) {
 		})
 	}
 }
+
+// A turn that was to go on and was cancelled first leaves no message behind that looks as if it grew.
+func TestForsaken(t *testing.T) {
+	w := newWorld(t, readback.Options{})
+	w.say(w.author())
+	row := w.dies(user())
+	preview := core.Delivery{ID: "p", Conversation: row.Conversation, Admission: row.ID, Turn: row.Turn, Kind: core.DeliverPreview,
+		State: core.DeliveryLive, Route: route, Parts: []core.Part{{Ref: "7"}}}
+	if err := w.Outbox().Put(t.Context(), preview); err != nil {
+		t.Fatal(err)
+	}
+	retry := w.settle(row).Retry
+	if retry == nil {
+		t.Fatal("it does not go on")
+	}
+	must[[]core.Admission](t)(w.Cancel(t.Context(), row.Conversation, core.Outcome{Result: core.Cancelled, Reason: core.ReasonStopped}, retry.ID))
+	if err := w.r.Forsaken(t.Context(), *retry); err != nil {
+		t.Fatal(err)
+	}
+	sent := w.sent(row.ID)
+	if len(sent) != 2 || sent[0].State != core.DeliveryMoved || sent[1].Kind != core.DeliverFinal ||
+		sent[1].State != core.DeliveryOwed || sent[1].Parts[0].Ref != "7" {
+		t.Errorf("%+v", sent)
+	}
+	if err := w.r.Forsaken(t.Context(), row); err != nil { // it goes on from nothing
+		t.Error(err)
+	}
+	w.balanced()
+}

@@ -39,18 +39,24 @@ func (t *Table) pressStop(ctx context.Context, c Call, id core.AdmissionID) (str
 	case a.By != c.By.ID && !c.By.Can(core.CanControl):
 		return "", core.Errorf("stop", core.Denied, "%s did not start it", c.By.ID)
 	}
+	if a.Status == core.Queued { // a turn has a button, and this is none yet
+		return "It has not begun.", nil
+	}
 	for a.Outcome.Reason == core.ReasonRetried {
 		if a, err = t.heir(ctx, a); err != nil {
 			return "", err
 		}
 	}
-	if a.Status == core.Queued {
+	why := core.Interrupt{Reason: core.ReasonStopped, By: c.By.ID}
+	if a.Status == core.Queued { // it goes on as soon as it can: who waits for it ends it
+		if _, live := t.deps.Sessions.Interrupt(a.Conversation, why); live {
+			return PressStopped, nil
+		}
 		_, err = t.deps.Desk.Cancel(ctx, c.By, a.ID)
 		if !core.Is(err, core.Conflict) { // it has begun
 			return PressStopped, err
 		}
 	}
-	why := core.Interrupt{Reason: core.ReasonStopped, By: c.By.ID}
 	if a.ID != "" && t.deps.Sessions.InterruptTurn(a.Conversation, a.ID, why) || t.cutShort(ctx, c, a, why) {
 		return PressStopped, nil
 	}

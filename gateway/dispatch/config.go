@@ -66,6 +66,8 @@ type View interface {
 // Readback settles unknown rows; *readback.Reader is one.
 type Readback interface {
 	Settle(ctx context.Context, row core.Admission) (readback.Report, error)
+	Stop(ctx context.Context, row core.Admission) (readback.Report, error)
+	Forsaken(ctx context.Context, row core.Admission) error
 	Look(ctx context.Context, row core.Admission) (readback.Decision, error)
 	Tail(ctx context.Context, row core.Admission, started, closing string) (tail []core.Message, open bool, err error)
 }

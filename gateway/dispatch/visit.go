@@ -9,6 +9,7 @@ import (
 
 	"bellhop/core"
 	"bellhop/core/crash"
+	"bellhop/core/readback"
 	"bellhop/core/turn"
 	"bellhop/gateway/session"
 
@@ -192,28 +193,28 @@ func isHeld(err error) bool {
 	return errors.As(err, &held)
 }
 
-// stopWaiting ends the row that would have run next: somebody stopped it before it began. In front of it may stand a turn
-// that was cut off; then the stop is for what would go on from there.
+// stopWaiting ends the row that would have run next: somebody stopped it before it began. A turn that was cut off stands in
+// front of the queue; then the stop is for what would go on from it.
 func (d *Dispatcher) stopWaiting(ctx context.Context, e *entry, i *core.Interrupt, v *visited) {
-	o := core.Outcome{Result: core.Cancelled, Reason: i.Reason, Text: wordsStopped}
 	rows, err := d.cfg.Store.Unsettled(ctx, e.c)
-	if err == nil && len(rows) > 0 && rows[0].Status == core.Unknown {
-		if _, v.at, err = d.readBack(ctx, e.c); err == nil {
-			rows, err = d.cfg.Store.Unsettled(ctx, e.c)
+	if err == nil && len(rows) > 0 {
+		switch head := rows[0]; head.Status {
+		case core.Queued:
+			err = d.cancel(ctx, head, core.Outcome{Result: core.Cancelled, Reason: i.Reason, Text: wordsStopped})
+			if err == nil {
+				err = d.cfg.Readback.Forsaken(ctx, head)
+			}
+		case core.Unknown:
+			var r readback.Report
+			r, err = d.cfg.Readback.Stop(ctx, head)
+			v.at = r.Again
 		}
-		if err == nil && (len(rows) == 0 || rows[0].RetryOf == "") { // nothing goes on
-			v.more = len(rows) > 0 && rows[0].Status == core.Queued
-			return
-		}
-	}
-	if err == nil && len(rows) > 0 && rows[0].Status == core.Queued {
-		err = d.cancel(ctx, rows[0], o)
 	}
 	if err != nil {
 		d.complain(ctx, "a row that was stopped could not be ended", err)
 		v.at = time.Now().Add(jitter(tryAgain))
 	}
-	v.more = len(rows) > 1 || len(rows) == 1 && rows[0].Status == core.Started
+	v.more = len(rows) > 1 && v.at.IsZero() || len(rows) == 1 && rows[0].Status == core.Started
 }
 
 // waitedTooLong handles a lease that another kept for longer than the wait: who asked for one answer only gets a refusal,
