@@ -12,8 +12,11 @@ const (
 	// 200 live answers need a tenth less memory.
 	heapGrowth = 75
 	// heapRoom is how far a small heap may grow while there is a lot to do. A gateway's live heap is a few megabytes, so
-	// that under a flood of short turns the collector would run fifty times a second and take a fifth of the CPU.
-	heapRoom = 40 << 20
+	// that under a flood of short turns the collector would run fifty times a second and take a fifth of the CPU. Many
+	// stacks mean many turns that wait for their models: memory is dearer then than CPU, and each byte of a stack takes
+	// heapStack bytes off the room.
+	heapRoom  = 48 << 20
+	heapStack = 4
 	// heapBusy is how soon one collection follows another while there is a lot to do. Collections that the runtime makes
 	// by itself when there is nothing to do come every two minutes, and give the memory back.
 	heapBusy = time.Second
@@ -28,12 +31,12 @@ const (
 type pacer struct {
 	last   time.Time
 	growth int
-	live   []gauge.Sample
+	gauges []gauge.Sample // live heap, stacks
 }
 
 // pace starts to pace the collector. Nobody waits for it: it runs where the runtime runs finalizers.
 func pace() {
-	p := &pacer{growth: heapFirst, live: []gauge.Sample{{Name: "/gc/heap/live:bytes"}}}
+	p := &pacer{growth: heapFirst, gauges: []gauge.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}}}
 	debug.SetGCPercent(heapFirst)
 	p.arm()
 }
@@ -50,8 +53,8 @@ func (p *pacer) arm() {
 type sentinel struct{ p *pacer }
 
 func (p *pacer) collected(now time.Time) {
-	gauge.Read(p.live)
-	g := growth(p.live[0].Value.Uint64(), now.Sub(p.last))
+	gauge.Read(p.gauges)
+	g := growth(int(p.gauges[0].Value.Uint64()), int(p.gauges[1].Value.Uint64()), now.Sub(p.last))
 	p.last = now
 	if g != p.growth {
 		p.growth = g
@@ -59,11 +62,12 @@ func (p *pacer) collected(now time.Time) {
 	}
 }
 
-// growth is by how many percent a heap of live bytes may grow when its last collection was since ago.
-func growth(live uint64, since time.Duration) int {
-	if since > heapBusy || live == 0 || live >= heapRoom {
+// growth is by how many percent live bytes and the stacks, of which the runtime takes it together, may grow when the last
+// collection was since ago.
+func growth(live, stacks int, since time.Duration) int {
+	room := heapRoom - live - heapStack*stacks
+	if since > heapBusy || live == 0 || room <= 0 {
 		return heapGrowth
 	}
-	room := int((heapRoom - live) * 100 / live)
-	return min(max(heapGrowth, room/25*25), heapMost) // in steps: a change stops the world
+	return min(max(heapGrowth, room*100/(live+stacks)/25*25), heapMost) // in steps: a change stops the world
 }
