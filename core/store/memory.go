@@ -59,15 +59,20 @@ func (m *memory) recall(c core.ConversationID, version int64) ([]core.Message, b
 
 // remember keeps what was read.
 func (m *memory) remember(c core.ConversationID, version int64, read []core.Message) {
-	if len(read) == 0 {
-		return
-	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.forget(c)
-	t := &transcript{c: c, session: read[0].Session, version: version}
+	m.begin(c, version, read)
+}
+
+// begin keeps a transcript that is not there yet.
+func (m *memory) begin(c core.ConversationID, version int64, list []core.Message) {
+	if len(list) == 0 || list[0].Superseded {
+		return
+	}
+	t := &transcript{c: c, session: list[0].Session, version: version}
 	m.of[c] = m.order.PushFront(t)
-	m.extend(t, read)
+	m.extend(t, list)
 }
 
 // grow follows a change that was committed.
@@ -76,6 +81,9 @@ func (m *memory) grow(g growth) {
 	defer m.mu.Unlock()
 	e := m.of[g.c]
 	if e == nil {
+		if g.version == 1 && !g.other { // nothing was before it
+			m.begin(g.c, 1, g.messages)
+		}
 		return
 	}
 	t := e.Value.(*transcript)
