@@ -151,13 +151,12 @@ func (t *chat) one(ctx context.Context, text string) error {
 			t.c.reach.sent.Store(unsent)
 		}
 	}()
-	if err := t.unlessPressed(ctx, func(ctx context.Context) error { return t.submit(ctx, text) }); err != nil {
+	err := t.unlessPressed(ctx, func(ctx context.Context) error { return t.submit(ctx, text) })
+	pressed := errors.Is(err, ErrInterrupted) && t.own != "" // the receipt came all the same: what it is for has to end
+	if err != nil && !pressed || t.own == "" {
 		return err
 	}
-	if t.own == "" {
-		return nil
-	}
-	return t.wait(ctx)
+	return t.wait(ctx, pressed)
 }
 
 // submit sends a message under one request id, again when the connection broke: the gateway knows it then.
@@ -204,10 +203,16 @@ func (t *chat) submit(ctx context.Context, text string) error {
 
 const steered = "the running turn is told; if it ends before it hears that, your message is answered by itself"
 
-// wait shows the turn until it has ended.
-func (t *chat) wait(ctx context.Context) error {
+// wait shows the turn until it has ended. pressed: the person wants it to end already.
+func (t *chat) wait(ctx context.Context, pressed bool) error {
 	var stopping bool
 	var late <-chan time.Time
+	interrupt := t.o.Interrupt
+	if pressed {
+		again := make(chan struct{}, 1)
+		again <- struct{}{}
+		interrupt = again
+	}
 	for {
 		select {
 		case <-ctx.Done():
@@ -223,7 +228,8 @@ func (t *chat) wait(ctx context.Context) error {
 				continue
 			}
 			t.reply(ctx, text)
-		case <-t.o.Interrupt:
+		case <-interrupt:
+			interrupt = t.o.Interrupt
 			if stopping {
 				return ErrUnsettled
 			}

@@ -294,6 +294,42 @@ func TestInterruptWhileWaiting(t *testing.T) {
 	}
 }
 
+// presser presses Ctrl-C while a text is being written, and goes on when that was heard.
+type presser struct {
+	at    string
+	press chan struct{}
+}
+
+func (p *presser) Write(b []byte) (int, error) {
+	if strings.Contains(string(b), p.at) {
+		p.press <- struct{}{}
+	}
+	return len(b), nil
+}
+
+// TestInterruptAtTheReceipt: who presses while the receipt is shown means the message, which is stored already.
+func TestInterruptAtTheReceipt(t *testing.T) {
+	b := rpctest.New(t, func(ctx context.Context, turn *rpctest.Turn) {
+		turn.Say("working")
+		<-ctx.Done()
+	})
+	x := chat(t, newLine(t, rpc.New(b.Config())), client.ChatOptions{Text: "hi", Session: "s"})
+	x.out.shows(t, "working")
+	press := make(chan struct{})
+	o := client.ChatOptions{Text: "later", Session: "s", In: strings.NewReader(""), Out: io.Discard, Interrupt: press,
+		Err: &presser{at: "waiting: 1 before this one", press: press}}
+	if err := client.Chat(t.Context(), client.Open(l2(t, b).dial, patience), o); !errors.Is(err, client.ErrInterrupted) {
+		t.Errorf("ended with %v", err)
+	}
+	if rows, err := b.Unsettled(t.Context(), ""); err != nil || len(rows) != 1 {
+		t.Errorf("%d rows are left, want the one that runs: %v", len(rows), err)
+	}
+	x.interrupt <- struct{}{}
+	if err := x.ends(); !errors.Is(err, client.ErrInterrupted) {
+		t.Errorf("ended with %v", err)
+	}
+}
+
 // TestSteered: a message that joins a running turn is not waited for.
 func TestSteered(t *testing.T) {
 	goOn := make(chan struct{})

@@ -82,7 +82,7 @@ func (t *chat) meanwhile(ctx context.Context, e Event) error {
 	t.paint.begin()
 	t.paint.note("")
 	defer t.paint.prompt()
-	return t.wait(ctx)
+	return t.wait(ctx, false)
 }
 
 // keep notes a message that is not waited for, and may have a turn of its own.
