@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"bellhop/config"
+	"bellhop/core"
 	"bellhop/core/store"
 )
 
@@ -41,7 +42,7 @@ func (a *app) serve(ctx context.Context) error {
 // open builds the house and lives in it. Everything that another instance could be using is taken before anything is
 // opened. client, which may be nil, is a guest whose leaving ends the house.
 func (a *app) open(ctx context.Context, cfg config.Config, log *slog.Logger, level *slog.LevelVar, client guest) (err error) {
-	claim, err := claimAll(cfg)
+	claim, err := claimAll(ctx, cfg)
 	if err != nil {
 		return err
 	}
@@ -84,7 +85,26 @@ type claims struct {
 	listener net.Listener
 }
 
-func claimAll(cfg config.Config) (c *claims, err error) {
+// afterlife is for how long what a process held may be held after its death: a child that it was just about to start has
+// everything it had, until it becomes the other program.
+const afterlife = time.Second
+
+// claimAll takes everything, and waits a little for what a process that was killed has left.
+func claimAll(ctx context.Context, cfg config.Config) (*claims, error) {
+	for began := time.Now(); ; {
+		c, err := claimOnce(cfg)
+		if !core.Is(err, core.Locked) || time.Since(began) > afterlife {
+			return c, err
+		}
+		select {
+		case <-ctx.Done():
+			return c, err
+		case <-time.After(afterlife / 20):
+		}
+	}
+}
+
+func claimOnce(cfg config.Config) (c *claims, err error) {
 	c = &claims{}
 	defer func() {
 		if err != nil {
