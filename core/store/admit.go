@@ -34,7 +34,7 @@ func (s *Store) Admit(ctx context.Context, in core.Intake) ([]core.Admitted, err
 	}
 	out := make([]core.Admitted, len(drafts))
 	err := s.write(ctx, op, synced, func(t *tx) error {
-		now := s.now()
+		now := t.now
 		for i := range drafts {
 			var err error
 			if out[i], err = t.admit(&drafts[i], now); err != nil {
@@ -42,11 +42,21 @@ func (s *Store) Admit(ctx context.Context, in core.Intake) ([]core.Admitted, err
 			}
 		}
 		return t.move(in.Cursor)
-	})
+	}, keysOf(drafts)...)
 	if err != nil {
 		return nil, err
 	}
 	return out, nil
+}
+
+// keysOf are the places that entries were said at.
+func keysOf(drafts []draft) (out []string) {
+	for i := range drafts {
+		if k := drafts[i].Submission.Key; k != "" {
+			out = append(out, string(k))
+		}
+	}
+	return out
 }
 
 // move sets an adapter's place.

@@ -103,6 +103,9 @@ func (t *tx) withdraw(a core.Admission, now time.Time) (core.Admission, error) {
 func (s *Store) Amend(ctx context.Context, id core.AdmissionID, body string) error {
 	const op = "amend"
 	return s.write(ctx, op, synced, func(t *tx) error {
+		if err := t.hold("", id); err != nil {
+			return err
+		}
 		a, err := t.waiting(op, id)
 		if err != nil {
 			return err

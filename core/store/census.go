@@ -11,6 +11,7 @@ import (
 const (
 	tallyAccepted = "accepted"
 	tallyEnded    = "ended:"
+	tallyShard    = "#" // before the shard of a counter that several handles move
 )
 
 type count struct {
@@ -41,9 +42,10 @@ func (s *Store) census(ctx context.Context, q string) (core.Census, error) {
 	c := core.Census{Results: map[core.Result]int64{}}
 	counts, err := all(s.read(ctx, "count admissions"), scanCount, q)
 	for _, v := range counts {
+		v.name, _, _ = strings.Cut(v.name, tallyShard)
 		switch v.name {
 		case tallyAccepted:
-			c.Accepted = v.n
+			c.Accepted += v.n
 		case string(core.Queued):
 			c.Queued, c.OldestQueued = v.n, at(v.oldest)
 		case string(core.Started):
@@ -53,7 +55,7 @@ func (s *Store) census(ctx context.Context, q string) (core.Census, error) {
 		}
 		if result, ok := strings.CutPrefix(v.name, tallyEnded); ok && v.n != 0 {
 			c.Terminal += v.n
-			c.Results[core.Result(result)] = v.n
+			c.Results[core.Result(result)] += v.n
 		}
 	}
 	return c, err

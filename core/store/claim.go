@@ -11,13 +11,13 @@ import (
 func (s *Store) ClaimNext(ctx context.Context, f core.Fence, open func(core.Admission) core.Opening) (c core.Claim, err error) {
 	const op = "claim"
 	err = s.write(ctx, op, unsynced, func(t *tx) error {
-		now := s.now()
+		now := t.now
 		if err := t.fenced(op, f, now); err != nil {
 			return err
 		}
 		c, err = t.claim(f, open, now)
 		return err
-	})
+	}, string(f.Conversation))
 	if err != nil {
 		return core.Claim{}, err
 	}

@@ -9,16 +9,19 @@ import (
 	"bellhop/core"
 )
 
-// commit runs a batch that begins with j.
+// mostTries is how often a batch is run that another handle's transactions are in the way of.
+const mostTries = 8
+
+// commit runs a batch that begins with j. What another handle of the database stands in the way of is tried again.
 func (w *committer) commit(j *job) {
 	w.batch = append(w.batch[:0], j)
 	err := w.broken()
 	if err == nil {
-		err = w.begin()
+		err = w.begin(w.gather)
 	}
 	if err == nil {
 		w.take()
-		err = w.apply()
+		err = w.carryOut()
 	}
 	for _, j := range w.batch {
 		if err != nil {
@@ -30,26 +33,136 @@ func (w *committer) commit(j *job) {
 	w.rest.Reset(idleRest)
 }
 
-// begin opens the transaction, waiting for another process's lock with a growing, uneven pause. It gathers what queues
-// meanwhile and gives up when nobody waits any more.
-func (w *committer) begin() error {
+// carryOut applies the batch, in a transaction that has begun.
+func (w *committer) carryOut() error {
+	for n := 0; ; n++ {
+		err := w.apply()
+		if err == nil || w.s.d.classify(err) != core.Busy || n == mostTries {
+			return err
+		}
+		if err := w.begin(func() {}); err != nil {
+			return err
+		}
+	}
+}
+
+// begin opens the transaction, waiting for another process's lock, or for a database that cannot be reached, with a growing,
+// uneven pause. It gathers what queues meanwhile and gives up when nobody waits any more.
+func (w *committer) begin(gather func()) error {
 	deadline := time.Now().Add(w.wait)
 	for pause := time.Millisecond; ; pause = min(2*pause, 32*time.Millisecond) {
-		w.gather()
-		err := w.settings()
-		if err == nil {
-			_, err = w.exec(w.s.d.begin)
-		}
+		gather()
+		err := w.open()
 		if err == nil {
 			return nil
 		}
-		if w.s.d.classify(err) != core.Busy || time.Now().After(deadline) || !w.awaited() {
+		if w.lost(err); w.s.d.classify(err) != core.Busy && !w.gone || time.Now().After(deadline) || !w.awaited() {
 			err = w.s.fail("begin", err)
 			w.note(err)
 			return err
 		}
 		time.Sleep(pause/2 + rand.N(pause))
 	}
+}
+
+// open is one try to begin.
+func (w *committer) open() error {
+	err := w.reconnect()
+	if err == nil {
+		err = w.settings()
+	}
+	if err == nil {
+		_, err = w.exec(w.s.d.begin)
+	}
+	if err == nil {
+		err = w.ready()
+	}
+	return err
+}
+
+// ready makes a transaction that has just begun ready for the batch: its time, its name, and the conversations that it is
+// known to change, which other handles now wait for.
+func (w *committer) ready() error {
+	d := w.s.d
+	w.now, w.name = w.s.now(), ""
+	if w.s.asksTime() {
+		var v int64
+		if err := w.ask(d.clock, &v); err != nil {
+			return err
+		}
+		w.now = at(v)
+	}
+	if d.mark != "" {
+		if err := w.ask(d.mark, &w.name); err != nil {
+			return err
+		}
+	}
+	if d.holds == "" {
+		return nil
+	}
+	var places []string
+	for _, j := range w.batch {
+		places = append(places, j.places...)
+	}
+	if len(places) == 0 {
+		return nil
+	}
+	_, err := w.exec(d.holds, places, places)
+	return err
+}
+
+func (w *committer) ask(q string, v any, args ...any) error {
+	st, err := w.stmt(q)
+	if err != nil {
+		return err
+	}
+	return st.QueryRowContext(w.ctx, args...).Scan(v)
+}
+
+// lost looks at an error of the connection. What the store remembers may not be what is stored, if the server has died.
+func (w *committer) lost(err error) {
+	if err != nil && w.s.d.alive != nil && !w.gone && !w.s.d.alive(w.conn) {
+		w.gone = true
+		w.s.memory.clear()
+	}
+}
+
+// reconnect replaces a connection that was lost.
+func (w *committer) reconnect() error {
+	if !w.gone {
+		return nil
+	}
+	for _, st := range w.stmts {
+		_ = st.Close() // of a connection that is no more
+	}
+	clear(w.stmts)
+	_ = w.conn.Close()
+	conn, err := w.s.connect(w.ctx)
+	if err == nil {
+		w.conn, w.gone, w.full = conn, false, true
+	}
+	return err
+}
+
+// fate finds out what became of a commit whose answer was lost with the connection.
+func (w *committer) fate(fault error) error {
+	deadline := time.Now().Add(w.wait)
+	for pause := time.Millisecond; w.name != ""; pause = min(2*pause, 250*time.Millisecond) {
+		var fate string
+		err := w.reconnect()
+		if err == nil {
+			err = w.ask(w.s.d.fate, &fate, w.name)
+			w.lost(err)
+		}
+		switch {
+		case fate == "committed":
+			return nil
+		case err == nil && fate != "in progress", time.Now().After(deadline):
+			return fault
+		}
+		time.Sleep(pause/2 + rand.N(pause))
+	}
+	return fault
 }
 
 // gather adds what has queued, without waiting.
@@ -109,10 +222,13 @@ func (w *committer) take() {
 
 // apply runs the batch and commits. An error is of the whole batch: nothing of it was stored.
 func (w *committer) apply() error {
-	t := &tx{w: w, shared: len(w.batch) > 1}
+	t := &tx{w: w, now: w.now, shared: len(w.batch) > 1}
 	if w.pass(t); t.spoilt {
-		t = &tx{w: w, shared: true, careful: true}
+		t = &tx{w: w, now: w.now, shared: true, careful: true}
 		if t.fault = t.steps("ROLLBACK", w.s.d.begin); t.fault == nil {
+			t.fault = w.ready()
+		}
+		if t.fault == nil {
 			w.pass(t)
 		}
 	}
@@ -120,7 +236,11 @@ func (w *committer) apply() error {
 		t.flush()
 	}
 	if t.fault == nil {
-		_, t.fault = w.exec("COMMIT")
+		if _, t.fault = w.exec("COMMIT"); t.fault != nil {
+			if w.lost(t.fault); w.gone {
+				t.fault = w.fate(t.fault)
+			}
+		}
 	}
 	if t.fault == nil {
 		for _, g := range t.everyone {
@@ -128,7 +248,9 @@ func (w *committer) apply() error {
 		}
 		return nil
 	}
-	_, _ = w.exec("ROLLBACK") // may be over already: some faults end the transaction themselves
+	if w.lost(t.fault); !w.gone {
+		_, _ = w.exec("ROLLBACK") // may be over already: some faults end the transaction themselves
+	}
 	err := w.s.fail("commit", t.fault)
 	w.note(err)
 	return err
@@ -157,7 +279,7 @@ func (w *committer) exec(q string, args ...any) (sql.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	return st.ExecContext(w.ctx, args...)
+	return st.ExecContext(w.ctx, w.s.d.args(args)...)
 }
 
 func (w *committer) stmt(q string) (*sql.Stmt, error) {

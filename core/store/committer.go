@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -27,12 +28,13 @@ const (
 
 // job is one operation on its way to the committer. Its caller may give it up until the committer takes it.
 type job struct {
-	ctx   context.Context
-	sync  durability
-	run   func(*tx) error
-	taken atomic.Bool // by the committer, or given up by the caller
-	err   error
-	done  chan error
+	ctx    context.Context
+	sync   durability
+	run    func(*tx) error
+	places []string    // the conversations that it changes, by id or key, as far as they are known
+	taken  atomic.Bool // by the committer, or given up by the caller
+	err    error
+	done   chan error
 }
 
 // committer owns the one writing connection. Whoever has the turn takes what has queued, runs it in one transaction and
@@ -48,7 +50,10 @@ type committer struct {
 	conn  *sql.Conn
 	stmts map[string]*sql.Stmt
 	batch []*job
-	full  bool // the connection commits synced
+	full  bool      // the connection commits synced
+	now   time.Time // of the transaction, by the store's clock
+	name  string    // of the transaction, where its fate can be asked for
+	gone  bool      // the connection was lost
 
 	mu     sync.RWMutex // guards closed against senders
 	closed bool
@@ -58,14 +63,9 @@ type committer struct {
 }
 
 func newCommitter(ctx context.Context, s *Store, wait time.Duration) (*committer, error) {
-	conn, err := s.writer.DB.Conn(ctx)
+	conn, err := s.connect(ctx)
 	if err != nil {
 		return nil, err
-	}
-	for _, q := range append(s.d.setup, s.d.synced) {
-		if _, err := conn.ExecContext(ctx, q); err != nil {
-			return nil, errors.Join(err, conn.Close())
-		}
 	}
 	if wait <= 0 {
 		wait = lockWait
@@ -76,11 +76,25 @@ func newCommitter(ctx context.Context, s *Store, wait time.Duration) (*committer
 		queue: make(chan *job, batchMax), end: make(chan struct{}), batch: make([]*job, 0, batchMax)}, nil
 }
 
+// connect returns a connection to write on, which commits synced.
+func (s *Store) connect(ctx context.Context) (*sql.Conn, error) {
+	conn, err := s.writer.DB.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, q := range append(slices.Clone(s.d.setup), s.d.synced) {
+		if _, err := conn.ExecContext(ctx, q); err != nil {
+			return nil, errors.Join(err, conn.Close())
+		}
+	}
+	return conn, nil
+}
+
 // write runs fn in a transaction and returns after its commit. fn runs on the goroutine of whoever commits, perhaps together
 // with others in one commit; its error undoes fn alone. fn may run twice, when another's error undid the first time: whatever
 // it leaves outside of the transaction it sets, it adds nothing. A caller whose ctx ends before fn began gives it up.
-func (s *Store) write(ctx context.Context, op string, d durability, fn func(*tx) error) error {
-	err := s.w.do(&job{ctx: ctx, sync: d, run: fn, done: make(chan error, 1)})
+func (s *Store) write(ctx context.Context, op string, d durability, fn func(*tx) error, places ...string) error {
+	err := s.w.do(&job{ctx: ctx, sync: d, run: fn, places: places, done: make(chan error, 1)})
 	var p *panicked
 	if errors.As(err, &p) {
 		panic(p.value)
@@ -159,7 +173,7 @@ func (w *committer) stop() error {
 	for _, st := range w.stmts {
 		err = errors.Join(err, st.Close())
 	}
-	if w.broken() == nil && w.s.d.goodbye != "" {
+	if w.broken() == nil && w.s.d.goodbye != "" && !w.gone {
 		w.housekeep(w.s.d.goodbye)
 	}
 	return errors.Join(err, w.conn.Close())
@@ -180,7 +194,7 @@ func (w *committer) run() {
 			<-w.turn
 		case <-w.rest.C:
 			w.turn <- struct{}{}
-			if w.broken() == nil && w.s.d.rest != "" {
+			if w.broken() == nil && w.s.d.rest != "" && !w.gone {
 				w.housekeep(w.s.d.rest)
 			}
 			<-w.turn

@@ -103,7 +103,7 @@ func (t *tx) insertDelivery(d core.Delivery, conflict string) (int64, error) {
 	if d.State == "" {
 		d.State = core.DeliveryOwed
 	}
-	now := t.w.s.now()
+	now := t.now
 	if d.Created.IsZero() {
 		d.Created = now
 	}
@@ -132,7 +132,17 @@ func (o outbox) Put(ctx context.Context, list ...core.Delivery) error {
 			}
 		}
 		return nil
-	})
+	}, placesOf(list)...)
+}
+
+// placesOf are the conversations of deliveries.
+func placesOf(list []core.Delivery) (out []string) {
+	for _, d := range list {
+		if d.Conversation != "" {
+			out = append(out, string(d.Conversation))
+		}
+	}
+	return out
 }
 
 // Save implements core.Deliveries. A row that was moved to another turn never changes either.
@@ -144,7 +154,7 @@ func (o outbox) Save(ctx context.Context, list ...core.Delivery) error {
 			}
 		}
 		return nil
-	})
+	}, placesOf(list)...)
 }
 
 func (t *tx) save(d core.Delivery) error {
@@ -154,7 +164,7 @@ func (t *tx) save(d core.Delivery) error {
 	}
 	n, err := t.exec(`UPDATE deliveries SET state = ?, parts = ?, attempts = ?, not_before = ?, live_until = ?, due = ?, error = ?, done = ?
 		WHERE id = ? AND state IN ('live', 'owed', 'sending')`,
-		d.State, parts, d.Attempts, ms(d.NotBefore), ms(d.LiveUntil), due(d), d.Error, doneAt(d, t.w.s.now()), d.ID)
+		d.State, parts, d.Attempts, ms(d.NotBefore), ms(d.LiveUntil), due(d), d.Error, doneAt(d, t.now), d.ID)
 	if err != nil || n == 1 {
 		return err
 	}
@@ -184,7 +194,7 @@ func (o outbox) Due(ctx context.Context, now time.Time, lease time.Duration, lim
 	}
 	until := at(ms(now.Add(lease)))
 	err = o.s.write(ctx, op, unsynced, func(t *tx) error {
-		if out, err = all(t, scanDelivery, selectDeliveries+` WHERE d.due <= ? AND`+first+`?)) ORDER BY d.due, d.n LIMIT ?{lock}`, ms(now), ms(now), limit); err != nil {
+		if out, err = all(t, scanDelivery, selectDeliveries+` WHERE d.due <= ? AND`+first+`?)) ORDER BY d.due, d.n LIMIT ?{skip}`, ms(now), ms(now), limit); err != nil {
 			return err
 		}
 		for i := range out {

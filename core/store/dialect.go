@@ -1,6 +1,7 @@
 package store
 
 import (
+	"database/sql"
 	"strings"
 
 	"github.com/jmoiron/sqlx"
@@ -14,6 +15,7 @@ import (
 //
 //	{next}  the order number of a new admission
 //	{lock}  end of a SELECT whose rows the transaction is going to change
+//	{skip}  the same, without rows that another transaction is changing
 type dialect struct {
 	migrations goose.Dialect
 	folder     string // of the migrations
@@ -26,11 +28,25 @@ type dialect struct {
 	// Conflict is a constraint, NotFound a foreign key, Busy the lock of another process, anything else Internal.
 	classify func(error) core.Kind
 
+	// alive reports whether the writing connection can go on after an error; nil: always.
+	alive func(*sql.Conn) bool
+	// args prepares the arguments of a statement in place.
+	args func([]any) []any
+
 	setup         []string // for the writing connection, once the schema is there
 	begin         string   // starts a write transaction, taking the write lock at once
 	synced        string   // outside a transaction: commits survive power loss from now on
 	unsynced      string   // outside a transaction: commits survive a crash of the process only
 	rest, goodbye string   // housekeeping when idle and before closing; may be empty
+
+	// What a database needs that others write to from elsewhere, over a network. Empty in one that serves one host.
+	clock string // SELECT of the time in unix ms
+	hold  string // locks the conversation ?, or that of the admission ?, for the transaction
+	holds string // locks the conversations with an id or a key in the list ?, in an order all agree on
+	mark  string // SELECT of a name for the transaction that is under way
+	fate  string // SELECT of what became of the transaction with the name ?: committed, aborted, in progress
+	shard string // end of the names of this handle's counters: others write theirs at the same time
+	tears bool   // a failed statement ends all but ROLLBACK
 }
 
 // sql turns a query of this package into one of the database.

@@ -21,7 +21,7 @@ func (s *Store) Reserve(ctx context.Context, c core.ConversationID, n int) (firs
 		}
 		first = last - int64(n) + 1
 		return err
-	})
+	}, string(c))
 	if err != nil {
 		return 0, err
 	}
@@ -31,7 +31,7 @@ func (s *Store) Reserve(ctx context.Context, c core.ConversationID, n int) (firs
 // Record implements core.Events. Recording a number again changes nothing.
 func (s *Store) Record(ctx context.Context, events ...core.Event) error {
 	return s.write(ctx, "record events", unsynced, func(t *tx) error {
-		w := writing{t: t, now: s.now()}
+		w := writing{t: t, now: t.now}
 		return w.events(events)
 	})
 }

@@ -47,11 +47,11 @@ func (s *Store) PutGrant(ctx context.Context, g core.Grant) error {
 	return s.write(ctx, op, synced, func(t *tx) error {
 		created := g.Created
 		if created.IsZero() {
-			created = s.now()
+			created = t.now
 		}
 		_, err := t.exec(`INSERT INTO grants (person, name, admin, home, code, allowed, owner, created) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 			ON CONFLICT (person) DO UPDATE SET name = excluded.name, admin = excluded.admin, home = excluded.home, code = excluded.code,
-				allowed = excluded.allowed, owner = excluded.owner, created = CASE WHEN ? THEN grants.created ELSE excluded.created END`,
+				allowed = excluded.allowed, owner = excluded.owner, created = CASE WHEN ? = 1 THEN grants.created ELSE excluded.created END`,
 			g.Person, g.Name, bit(g.Admin), home, g.Code, bit(g.Allowed), bit(g.Owner), ms(created), bit(g.Created.IsZero()))
 		return err
 	})

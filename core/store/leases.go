@@ -41,13 +41,13 @@ func (s *Store) acquire(ctx context.Context, c core.ConversationID, turn core.Tu
 	l := core.Lease{Fence: core.Fence{Conversation: c, Token: rand.Text(), Turn: turn}, Holder: h, TTL: ttl}
 	var held *core.Held
 	err = s.write(ctx, op, unsynced, func(t *tx) (err error) {
-		now := s.now()
+		now := t.now
 		l.Expires = at(ms(now.Add(ttl)))
 		if held, err = t.take(&l, holder, now, alive); err != nil || held != nil || then == nil {
 			return err
 		}
 		return then(t, l.Fence, now)
-	})
+	}, string(c))
 	if err == nil && held != nil {
 		err = core.E(op, core.Busy, held)
 	}
@@ -119,7 +119,7 @@ func (s *Store) Renew(ctx context.Context, f core.Fence, ttl time.Duration) (l c
 		return l, core.Errorf(op, core.Invalid, "a lease of %v", ttl)
 	}
 	err = s.write(ctx, op, unsynced, func(t *tx) error {
-		now := s.now()
+		now := t.now
 		var holder string
 		var expires int64
 		found, err := t.put(`UPDATE leases SET ttl = ?, expires = ?
@@ -133,7 +133,7 @@ func (s *Store) Renew(ctx context.Context, f core.Fence, ttl time.Duration) (l c
 		}
 		l = core.Lease{Fence: f, TTL: ttl, Expires: at(expires)}
 		return structure(holder, &l.Holder)
-	})
+	}, string(f.Conversation))
 	return l, err
 }
 
@@ -142,7 +142,7 @@ func (s *Store) Release(ctx context.Context, f core.Fence) error {
 	return s.write(ctx, "release lease", unsynced, func(t *tx) error {
 		_, err := t.release(f)
 		return err
-	})
+	}, string(f.Conversation))
 }
 
 // release frees a lease that still has the fence's token; an expired one too, so that nobody waits for it.
@@ -155,7 +155,12 @@ func (t *tx) release(f core.Fence) (bool, error) {
 // Holds implements core.Leases.
 func (s *Store) Holds(ctx context.Context, f core.Fence) error {
 	const op = "check fence"
-	return fenced(s.read(ctx, op), op, f, s.now())
+	r := s.read(ctx, op)
+	now, err := r.now()
+	if err != nil {
+		return err
+	}
+	return fenced(r, op, f, now)
 }
 
 func (t *tx) fenced(op string, f core.Fence, now time.Time) error { return fenced(t, op, f, now) }
@@ -177,6 +182,11 @@ func stale(op string, f core.Fence) error {
 
 // Leases implements core.Leases.
 func (s *Store) Leases(ctx context.Context) ([]core.Lease, error) {
-	return all(s.read(ctx, "list leases"), scanLease,
-		`SELECT `+leaseColumns+` FROM leases l WHERE l.token <> '' AND l.expires > ? ORDER BY l.acquired, l.conversation`, ms(s.now()))
+	r := s.read(ctx, "list leases")
+	now, err := r.now()
+	if err != nil {
+		return nil, err
+	}
+	return all(r, scanLease,
+		`SELECT `+leaseColumns+` FROM leases l WHERE l.token <> '' AND l.expires > ? ORDER BY l.acquired, l.conversation`, ms(now))
 }

@@ -130,6 +130,15 @@ func (m *memory) extend(t *transcript, more []core.Message) {
 	}
 }
 
+// clear forgets everything.
+func (m *memory) clear() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.bytes = 0
+	m.order.Init()
+	clear(m.of)
+}
+
 func (m *memory) forget(c core.ConversationID) {
 	e := m.of[c]
 	if e == nil {

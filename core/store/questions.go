@@ -100,7 +100,7 @@ func (s *Store) Answer(ctx context.Context, id core.QuestionID, answer string, b
 		if q, err = question(t, op, id); err != nil {
 			return err
 		}
-		now := s.now()
+		now := t.now
 		if q.State != core.QuestionOpen {
 			return core.Errorf(op, core.Conflict, "question %s is %s", id, q.State)
 		}

@@ -50,13 +50,13 @@ func (s *Store) Cancel(ctx context.Context, c core.ConversationID, o core.Outcom
 			if len(ids) > 0 && !slices.Contains(ids, a.ID) {
 				continue
 			}
-			if err := t.end(&a, o, s.now()); err != nil {
+			if err := t.end(&a, o, t.now); err != nil {
 				return err
 			}
 			out = append(out, a)
 		}
 		return nil
-	})
+	}, string(c))
 	return out, err
 }
 
@@ -64,6 +64,9 @@ func (s *Store) Cancel(ctx context.Context, c core.ConversationID, o core.Outcom
 func (s *Store) Move(ctx context.Context, id core.AdmissionID, place int) error {
 	const op = "move"
 	return s.write(ctx, op, synced, func(t *tx) error {
+		if err := t.hold("", id); err != nil {
+			return err
+		}
 		a, err := t.waiting(op, id)
 		if err != nil {
 			return err
@@ -91,6 +94,9 @@ func (s *Store) Move(ctx context.Context, id core.AdmissionID, place int) error 
 func (s *Store) Unhold(ctx context.Context, id core.AdmissionID) error {
 	const op = "unhold"
 	return s.write(ctx, op, unsynced, func(t *tx) error {
+		if err := t.hold("", id); err != nil {
+			return err
+		}
 		if _, err := t.waiting(op, id); err != nil {
 			return err
 		}

@@ -12,15 +12,20 @@ import (
 // Orphan implements core.Admissions. It looks first and takes the write lock only when there is something to do.
 func (s *Store) Orphan(ctx context.Context, alive func(core.Holder) bool) (out []core.Admission, err error) {
 	const op = "find orphans"
-	if lost, err := orphans(s.read(ctx, op), s.now(), alive); err != nil || len(lost) == 0 {
+	r := s.read(ctx, op)
+	now, err := r.now()
+	if err != nil {
+		return nil, err
+	}
+	if lost, err := orphans(r, now, alive); err != nil || len(lost) == 0 {
 		return nil, err
 	}
 	err = s.write(ctx, op, unsynced, func(t *tx) error {
 		out = nil
-		lost, err := orphans(t, s.now(), alive)
-		for _, c := range lost {
+		lost, err := orphans(t, t.now, alive)
+		for _, l := range lost {
 			if err == nil {
-				err = t.orphan(c, &out)
+				err = t.orphan(l, &out)
 			}
 		}
 		return err
@@ -29,21 +34,30 @@ func (s *Store) Orphan(ctx context.Context, alive func(core.Holder) bool) (out [
 	return out, err
 }
 
-// orphans returns the conversations that have a started row, or a lease, whose owner is gone.
-func orphans(q querier, now time.Time, alive func(core.Holder) bool) ([]core.ConversationID, error) {
+// orphans returns the leases of conversations that have a started row, or a lease, whose owner is gone.
+func orphans(q querier, now time.Time, alive func(core.Holder) bool) (lost []core.Lease, err error) {
 	leases, err := all(q, scanLease, `SELECT `+leaseColumns+` FROM leases l WHERE l.token <> '' OR EXISTS (SELECT 1 FROM admissions a
 		WHERE a.conversation = l.conversation AND a.open = 1 AND a.status = 'started')`)
-	var lost []core.ConversationID
 	for _, l := range leases {
 		held := l.Fence.Token != "" && l.Expires.After(now)
 		if !held || alive != nil && !alive(l.Holder) {
-			lost = append(lost, l.Fence.Conversation)
+			lost = append(lost, l)
 		}
 	}
 	return lost, err
 }
 
-func (t *tx) orphan(c core.ConversationID, out *[]core.Admission) error {
+// orphan frees a lease, unless it has changed hands, and makes what ran under it unknown.
+func (t *tx) orphan(l core.Lease, out *[]core.Admission) error {
+	c := l.Fence.Conversation
+	if err := t.hold(c, ""); err != nil {
+		return err
+	}
+	n, err := t.exec(`UPDATE leases SET token = '', turn = '', expires = 0 WHERE conversation = ? AND token = ? AND expires = ?`,
+		c, l.Fence.Token, ms(l.Expires))
+	if err != nil || n == 0 {
+		return err
+	}
 	started, err := all(t, scanAdmission, selectAdmissions+` WHERE a.conversation = ? AND a.open = 1 AND a.status = 'started'`, c)
 	if err != nil {
 		return err
@@ -52,10 +66,7 @@ func (t *tx) orphan(c core.ConversationID, out *[]core.Admission) error {
 		a.Status = core.Unknown
 		*out = append(*out, a)
 	}
-	if _, err = t.exec(`UPDATE admissions SET status = 'unknown' WHERE conversation = ? AND open = 1 AND status = 'started'`, c); err != nil {
-		return err
-	}
-	_, err = t.exec(`UPDATE leases SET token = '', turn = '', expires = 0 WHERE conversation = ?`, c)
+	_, err = t.exec(`UPDATE admissions SET status = 'unknown' WHERE conversation = ? AND open = 1 AND status = 'started'`, c)
 	return err
 }
 
@@ -63,7 +74,10 @@ func (t *tx) orphan(c core.ConversationID, out *[]core.Admission) error {
 func (s *Store) Resolve(ctx context.Context, id core.AdmissionID, r core.Resolution) (retry *core.Admission, err error) {
 	const op = "resolve"
 	err = s.write(ctx, op, synced, func(t *tx) error {
-		now := s.now()
+		now := t.now
+		if err := t.hold("", id); err != nil {
+			return err
+		}
 		a, err := admission(t, op, id)
 		if err != nil {
 			return err

@@ -88,7 +88,7 @@ func (s *Store) DeleteConversation(ctx context.Context, c core.ConversationID) e
 			}
 		}
 		return nil
-	})
+	}, string(c))
 }
 
 // uncount takes the rows of a conversation, all terminal, out of the tally.

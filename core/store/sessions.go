@@ -56,7 +56,7 @@ func (s *Store) Bind(ctx context.Context, k core.Key, c core.ConversationID, own
 		return v, core.Errorf(op, core.Invalid, "no key")
 	}
 	err = s.write(ctx, op, synced, func(t *tx) error {
-		n := newcomer{id: c, key: k, owner: owner, surface: surface, now: s.now()}
+		n := newcomer{id: c, key: k, owner: owner, surface: surface, now: t.now}
 		if err := t.inherit(&n); err != nil {
 			return err
 		}
@@ -69,7 +69,7 @@ func (s *Store) Bind(ctx context.Context, k core.Key, c core.ConversationID, own
 		}
 		v, err = conversation(t, op, id)
 		return err
-	})
+	}, string(k), string(c))
 	return v, err
 }
 
@@ -161,7 +161,7 @@ func (s *Store) Edit(ctx context.Context, c core.ConversationID, fn func(*core.C
 		_, err = t.exec(`UPDATE conversations SET title = ?, model = ?, busy = ?, approved = ? WHERE id = ?`,
 			v.Title, v.Model, v.Busy, approved, c)
 		return err
-	})
+	}, string(c))
 	return v, err
 }
 
@@ -186,7 +186,7 @@ func (s *Store) OpenSession(ctx context.Context, f core.Fence, v core.Session) (
 	}
 	v.Created = at(ms(v.Created))
 	err := s.write(ctx, op, unsynced, func(t *tx) error {
-		if err := t.fenced(op, f, s.now()); err != nil {
+		if err := t.fenced(op, f, t.now); err != nil {
 			return err
 		}
 		made, err := t.exec(`INSERT INTO sessions (id, conversation, parent, reason, system_prompt, model, created)
@@ -204,7 +204,7 @@ func (s *Store) OpenSession(ctx context.Context, f core.Fence, v core.Session) (
 		}
 		v = stored
 		return err
-	})
+	}, string(f.Conversation))
 	if err != nil {
 		return core.Session{}, err
 	}

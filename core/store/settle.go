@@ -14,7 +14,7 @@ func (s *Store) Settle(ctx context.Context, f core.Fence, id core.AdmissionID, v
 	const op = "settle"
 	asked := s.now()
 	err = s.write(ctx, op, synced, func(t *tx) error {
-		now := s.now()
+		now := t.now
 		ours, err := t.release(f)
 		if err != nil {
 			return err
@@ -37,7 +37,7 @@ func (s *Store) Settle(ctx context.Context, f core.Fence, id core.AdmissionID, v
 		}
 		for _, d := range v.Deliveries {
 			if !d.LiveUntil.IsZero() {
-				d.LiveUntil = d.LiveUntil.Add(now.Sub(asked))
+				d.LiveUntil = d.LiveUntil.Add(s.now().Sub(asked)) // both by the clock that made it
 			}
 			if err := t.deliver(w.owned(d, id)); err != nil {
 				return err
@@ -46,7 +46,7 @@ func (s *Store) Settle(ctx context.Context, f core.Fence, id core.AdmissionID, v
 		_, err = t.row(`SELECT EXISTS (SELECT 1 FROM admissions WHERE conversation = ? AND open = 1 AND status = 'queued')`,
 			f.Conversation).scan(&more)
 		return err
-	})
+	}, string(f.Conversation))
 	return more && err == nil, err
 }
 

@@ -14,12 +14,12 @@ import (
 
 // Options say which database is opened and how.
 type Options struct {
-	Driver string // "sqlite", the default
-	DSN    string // SQLite: path of the database file; its folder is made when missing
+	Driver string // "sqlite", the default, or "postgres"
+	DSN    string // SQLite: path of the database file; its folder is made when missing. PostgreSQL: a URL, or key=value
 	// Sync is "full", the default, or "normal": then the last transactions may be lost on power loss, never by a crash.
 	Sync string
 	Log  *slog.Logger     // nil: silent
-	Now  func() time.Time // the store's clock; nil: time.Now
+	Now  func() time.Time // the store's clock; nil: the process's with SQLite, the server's with PostgreSQL
 	// LockWait is how long a write waits for the write lock of another process before it is Unavailable; 0: 30 s.
 	LockWait time.Duration
 }
@@ -47,13 +47,14 @@ var _ core.Store = (*Store)(nil)
 // written by a newer program. Corrupt, NoSpace, Unavailable: as they say.
 func Open(ctx context.Context, o Options) (*Store, error) {
 	const op = "open store"
-	if o.Driver != "" && o.Driver != "sqlite" {
-		return nil, core.Errorf(op, core.Invalid, "no driver %q: use sqlite", o.Driver)
+	dialects := map[string]func() *dialect{"": sqliteDialect, "sqlite": sqliteDialect, "postgres": postgresDialect}
+	if dialects[o.Driver] == nil {
+		return nil, core.Errorf(op, core.Invalid, "no driver %q: use sqlite or postgres", o.Driver)
 	}
 	if o.Sync != "" && o.Sync != "full" && o.Sync != "normal" {
 		return nil, core.Errorf(op, core.Invalid, "sync is full or normal, not %q", o.Sync)
 	}
-	d := sqliteDialect()
+	d := dialects[o.Driver]()
 	if o.Sync == "normal" {
 		d.synced = d.unsynced
 	}
@@ -63,6 +64,8 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	}
 	if s.now == nil {
 		s.now = time.Now
+	} else {
+		d.clock = ""
 	}
 	var err error
 	if s.writer, s.reader, err = d.open(o); err != nil {
@@ -123,6 +126,9 @@ func (s *Store) Check(ctx context.Context) error {
 	}
 	return err
 }
+
+// asksTime reports whether the database's clock decides.
+func (s *Store) asksTime() bool { return s.d.clock != "" }
 
 // Cursor returns how far an adapter has read.
 func (s *Store) Cursor(ctx context.Context, name string) (string, error) {

@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"errors"
+	"log"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,6 +16,7 @@ import (
 
 	"bellhop/core"
 	"bellhop/core/store"
+	"bellhop/core/store/pgtest"
 	"bellhop/core/store/storetest"
 )
 
@@ -23,7 +25,16 @@ func TestMain(m *testing.M) {
 		child()
 		return
 	}
-	goleak.VerifyTestMain(m)
+	var err error
+	if server, err = pgtest.Start(); err != nil && !errors.Is(err, pgtest.ErrMissing) {
+		log.Fatal(err)
+	}
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		if server != nil {
+			_ = server.Stop()
+		}
+		os.Exit(code)
+	}))
 }
 
 func TestSQLite(t *testing.T) {

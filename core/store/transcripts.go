@@ -104,7 +104,7 @@ func scanCall(r scanner) (c core.Call, err error) {
 func (s *Store) Append(ctx context.Context, f core.Fence, b core.Batch) (out []core.Message, err error) {
 	const op = "append"
 	err = s.write(ctx, op, durability(b.Sync), func(t *tx) error {
-		now := s.now()
+		now := t.now
 		out = slices.Clone(b.Messages)
 		w := writing{t: t, conversation: f.Conversation, turn: f.Turn, now: now}
 		if err = w.change(op, f, len(out)); err != nil {
@@ -120,7 +120,7 @@ func (s *Store) Append(ctx context.Context, f core.Fence, b core.Batch) (out []c
 			return err
 		}
 		return w.consume(b.Consume)
-	})
+	}, string(f.Conversation))
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"strings"
+	"time"
 
 	"bellhop/core"
 )
@@ -16,10 +17,12 @@ import (
 // written, the transaction is undone and all of them run once more, each behind a savepoint that undoes it alone.
 type tx struct {
 	w       *committer
+	now     time.Time // by the store's clock
 	shared  bool
 	careful bool  // the second time: with savepoints
 	spoilt  bool  // an operation failed whose writes cannot be undone alone
 	wrote   bool  // the running operation has written
+	torn    bool  // a statement failed, and the database takes no other before something is undone
 	fault   error // of the database: the whole transaction is lost
 
 	own, all       map[string]int64 // tallies of the running operation, of the transaction
@@ -33,24 +36,30 @@ func (p *panicked) Error() string { return fmt.Sprintf("panic: %v", p.value) }
 
 // do runs one operation; on an error its writes are undone.
 func (t *tx) do(run func(*tx) error) error {
-	t.wrote = false
+	t.wrote, t.torn = false, false
 	clear(t.own)
 	t.mine = t.mine[:0]
+	if t.careful && t.w.s.d.tears { // a failed read needs to be undone too
+		if err := t.mark(); err != nil {
+			return err
+		}
+	}
 	err := guard(t, run)
 	if t.fault != nil {
 		return t.fault
 	}
+	undo := t.wrote || t.torn
 	switch {
 	case err == nil:
 		t.keep()
 		if t.wrote && t.careful {
 			_, t.fault = t.w.exec("RELEASE op")
 		}
-	case t.wrote && t.careful:
+	case undo && t.careful:
 		t.fault = t.steps("ROLLBACK TO op", "RELEASE op")
-	case t.wrote && t.shared:
+	case undo && t.shared:
 		t.spoilt = true
-	case t.wrote:
+	case undo:
 		t.fault = t.steps("ROLLBACK", t.w.s.d.begin)
 	}
 	return err
@@ -99,7 +108,7 @@ func (t *tx) keep() {
 func (t *tx) flush() {
 	for name, n := range t.all {
 		if t.fault == nil && n != 0 {
-			_, t.fault = t.w.exec(`INSERT INTO tally (name, n) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET n = tally.n + excluded.n`, name, n)
+			_, t.fault = t.w.exec(`INSERT INTO tally (name, n) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET n = tally.n + excluded.n`, name+t.w.s.d.shard, n)
 		}
 	}
 }
@@ -127,6 +136,18 @@ func (t *tx) note(err error) error {
 	case core.NoSpace, core.Corrupt, core.Unavailable, core.Busy:
 		t.fault = err
 	}
+	t.torn = t.torn || t.w.s.d.tears
+	return err
+}
+
+// hold makes other handles of the database that want to change the conversation, or that of the admission, wait for this
+// transaction. An operation that knew its conversation beforehand has it already.
+func (t *tx) hold(c core.ConversationID, id core.AdmissionID) error {
+	if t.w.s.d.hold == "" {
+		return nil
+	}
+	var n int
+	_, err := t.row(t.w.s.d.hold, c, id).scan(&n)
 	return err
 }
 
@@ -156,7 +177,7 @@ func (t *tx) row(q string, args ...any) row {
 	if err != nil {
 		return row{err: t.note(err)}
 	}
-	return row{r: st.QueryRowContext(t.w.ctx, args...), note: t.note}
+	return row{r: st.QueryRowContext(t.w.ctx, t.w.s.d.args(args)...), note: t.note}
 }
 
 // rows reads many.
@@ -165,7 +186,7 @@ func (t *tx) rows(q string, args ...any) (*sql.Rows, error) {
 	if err != nil {
 		return nil, t.note(err)
 	}
-	rows, err := st.QueryContext(t.w.ctx, args...)
+	rows, err := st.QueryContext(t.w.ctx, t.w.s.d.args(args)...)
 	return rows, t.note(err)
 }
 
@@ -194,7 +215,17 @@ func (r reading) row(q string, args ...any) row {
 	if err != nil {
 		return row{err: r.note(err)}
 	}
-	return row{r: st.QueryRowContext(r.ctx, args...), note: r.note}
+	return row{r: st.QueryRowContext(r.ctx, r.s.d.args(args)...), note: r.note}
+}
+
+// now is the time by the store's clock.
+func (r reading) now() (time.Time, error) {
+	if !r.s.asksTime() {
+		return r.s.now(), nil
+	}
+	var v int64
+	_, err := r.row(r.s.d.clock).scan(&v)
+	return at(v), err
 }
 
 func (r reading) rows(q string, args ...any) (*sql.Rows, error) {
@@ -202,7 +233,7 @@ func (r reading) rows(q string, args ...any) (*sql.Rows, error) {
 	if err != nil {
 		return nil, r.note(err)
 	}
-	rows, err := st.QueryContext(r.ctx, args...)
+	rows, err := st.QueryContext(r.ctx, r.s.d.args(args)...)
 	return rows, r.note(err)
 }
 
@@ -215,6 +246,9 @@ func (r reading) note(err error) error {
 	return err
 }
 
+// unlocked takes the words for rows that are going to change out of a query that only reads.
+var unlocked = strings.NewReplacer("{lock}", "", "{skip}", "")
+
 func (r reading) stmt(q string) (*sql.Stmt, error) {
 	s := r.s
 	s.mu.Lock()
@@ -222,7 +256,7 @@ func (r reading) stmt(q string) (*sql.Stmt, error) {
 	if st := s.stmts[q]; st != nil {
 		return st.Stmt, nil
 	}
-	st, err := s.reader.PreparexContext(r.ctx, s.d.sql(strings.ReplaceAll(q, "{lock}", "")))
+	st, err := s.reader.PreparexContext(r.ctx, s.d.sql(unlocked.Replace(q)))
 	if err != nil {
 		return nil, err
 	}

@@ -6,5 +6,5 @@ import "embed"
 
 // Files are the migrations of every dialect.
 //
-//go:embed sqlite/*.sql
+//go:embed sqlite/*.sql postgres/*.sql
 var Files embed.FS

@@ -1,0 +1,177 @@
+package store_test
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"bellhop/core"
+	"bellhop/core/store"
+	"bellhop/core/store/pgtest"
+	"bellhop/core/store/storetest"
+)
+
+// server is the PostgreSQL of this package's tests.
+var server *pgtest.Server
+
+func postgres(t testing.TB) store.Options {
+	t.Helper()
+	if server == nil {
+		t.Skip(pgtest.ErrMissing)
+	}
+	return store.Options{Driver: "postgres", DSN: server.Database(t)}
+}
+
+// In the suite time is the test's. That the server's clock decides otherwise is TestServerTime.
+func fixed(o store.Options) store.Options {
+	o.Now = time.Now
+	return o
+}
+
+func TestPostgres(t *testing.T) {
+	storetest.Run(t, func(t *testing.T) core.Store { return open(t, fixed(postgres(t))) })
+}
+
+func TestPostgresTwoHandles(t *testing.T) {
+	storetest.RunPair(t, func(t *testing.T) (core.Store, core.Store) {
+		o := fixed(postgres(t))
+		return open(t, o), open(t, o)
+	})
+}
+
+// Writes go on after the server was killed, or the connection was cut: what was acknowledged is stored, and no request
+// twice, whether or not the answer to its commit came back.
+func TestPostgresComesBack(t *testing.T) {
+	if server == nil {
+		t.Skip(pgtest.ErrMissing)
+	}
+	for name, fault := range map[string]func(t *testing.T, own *pgtest.Server) error{
+		"killed": func(_ *testing.T, own *pgtest.Server) error { return errors.Join(own.Kill(), own.Restart()) },
+		"cut":    func(t *testing.T, own *pgtest.Server) error { own.Cut(t); return nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			own, err := pgtest.Start()
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = own.Stop() })
+			s, err := store.Open(t.Context(), store.Options{Driver: "postgres", DSN: own.DSN("public")})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = s.Close() })
+			const rows, faults = 600, 6
+			var acked atomic.Int64
+			var wg sync.WaitGroup
+			for w := range 4 {
+				wg.Go(func() {
+					for n := w; n < rows; n += 4 {
+						for {
+							if _, err := admit(t.Context(), s, entry(n%20, n)); err == nil {
+								break
+							} else if !core.Is(err, core.Unavailable) {
+								t.Error(err)
+								return
+							}
+						}
+						acked.Add(1)
+					}
+				})
+			}
+			for n := range faults {
+				for acked.Load() < int64(n+1)*rows/(faults+2) {
+					runtime.Gosched()
+				}
+				if err := fault(t, own); err != nil {
+					t.Error(err)
+				}
+			}
+			wg.Wait()
+			c, err := s.Recount(t.Context())
+			if err != nil || c.Accepted != rows || c.Queued != rows {
+				t.Fatalf("%+v %v", c, err)
+			}
+			if c, err := s.Census(t.Context()); err != nil || !c.Balanced() || c.Accepted != rows {
+				t.Fatalf("%+v %v", c, err)
+			}
+		})
+	}
+}
+
+// Two nodes change the same conversations at the same time, in batches: nobody waits for the other for ever, every message
+// gets one turn at a time, and one outcome.
+func TestPostgresTwoNodes(t *testing.T) {
+	o := postgres(t)
+	nodes := []*store.Store{open(t, o), open(t, o)}
+	const chats, each = 12, 10
+	var wg sync.WaitGroup
+	for n := range chats * each {
+		wg.Go(func() {
+			if _, err := admit(t.Context(), nodes[n%2], entry(n%chats, n)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	pending, err := nodes[0].Pending(t.Context())
+	if err != nil || len(pending) != chats {
+		t.Fatal(len(pending), err)
+	}
+	var running [chats]atomic.Int32
+	var settled atomic.Int64
+	for w := range 24 {
+		wg.Go(func() {
+			s := nodes[w%2]
+			for n := 0; settled.Load() < chats*each && t.Context().Err() == nil; n++ {
+				chat := (w + n) % chats
+				h := core.Holder{Host: "h", PID: w, Instance: fmt.Sprint(w)}
+				l, c, err := s.Start(t.Context(), pending[chat].Conversation, core.TurnID(fmt.Sprint(w, "-", n)), h, time.Minute, nil, heard)
+				if core.Is(err, core.Busy) {
+					continue
+				}
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if c == nil {
+					if err := s.Release(t.Context(), l.Fence); err != nil {
+						t.Error(err)
+					}
+					continue
+				}
+				if running[chat].Add(1) != 1 {
+					t.Error("two turns at once")
+				}
+				running[chat].Add(-1)
+				(&turn{s: s, tb: t, lease: l, claim: *c}).settle(t.Context())
+				settled.Add(1)
+			}
+		})
+	}
+	wg.Wait()
+	if c, err := nodes[1].Recount(t.Context()); err != nil || c.Terminal != chats*each || c.Accepted != c.Terminal {
+		t.Fatalf("%+v %v", c, err)
+	}
+}
+
+// The server's clock decides, whatever the node's says.
+func TestPostgresTime(t *testing.T) {
+	s := open(t, postgres(t))
+	before := time.Now().Add(-time.Minute)
+	a, err := admit(t.Context(), s, entry(1, 1))
+	if err != nil || a.Created.Before(before) || a.Created.After(time.Now().Add(time.Minute)) {
+		t.Fatal(a.Created, err)
+	}
+	l, err := s.Acquire(t.Context(), a.Conversation, "t", core.Holder{}, time.Hour, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Exec(s, `UPDATE leases SET expires = CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT) - 1`); err != nil {
+		t.Fatal(err)
+	}
+	want(t, s.Holds(t.Context(), l.Fence), core.Stale)
+}
