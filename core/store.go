@@ -10,6 +10,7 @@ import (
 type Cursor struct {
 	Name  string // adapter name
 	Value string
+	Seat  Seat // of the connection that read it; a commit of a node that has lost it is Stale. The zero Seat: nobody else reads
 }
 
 // Cursors keeps the adapters' places.
@@ -55,6 +56,8 @@ type Store interface {
 	Questions
 	Cursors
 	Grants
+	Nodes
+	Notes
 
 	// Outbox returns the deliveries; a method of its own because its names would clash.
 	Outbox() Deliveries

@@ -64,6 +64,9 @@ func (t *tx) move(c *core.Cursor) error {
 	if c == nil {
 		return nil
 	}
+	if err := t.sits(c.Seat); err != nil {
+		return err
+	}
 	_, err := t.exec(`INSERT INTO cursors (name, value) VALUES (?, ?)
 		ON CONFLICT (name) DO UPDATE SET value = excluded.value`, c.Name, c.Value)
 	return err

@@ -40,13 +40,16 @@ type dialect struct {
 	rest, goodbye string   // housekeeping when idle and before closing; may be empty
 
 	// What a database needs that others write to from elsewhere, over a network. Empty in one that serves one host.
-	clock string // SELECT of the time in unix ms
-	hold  string // locks the conversation ?, or that of the admission ?, for the transaction
-	holds string // locks the conversations with an id or a key in the list ?, in an order all agree on
-	mark  string // SELECT of a name for the transaction that is under way
-	fate  string // SELECT of what became of the transaction with the name ?: committed, aborted, in progress
-	shard string // end of the names of this handle's counters: others write theirs at the same time
-	tears bool   // a failed statement ends all but ROLLBACK
+	clock  string // SELECT of the time in unix ms
+	hold   string // locks the conversation ?, or that of the admission ?, for the transaction
+	holds  string // locks the conversations with an id or a key in the list ?, in an order all agree on
+	mark   string // SELECT of a name for the transaction that is under way
+	fate   string // SELECT of what became of the transaction with the name ?: committed, aborted, in progress
+	notify string // SELECT that sends the text ? to all who listen
+	listen string // to what is sent
+	shard  string // end of the names of this handle's counters: others write theirs at the same time
+	stale  int    // connections for reading that may be of a server that has been restarted
+	tears  bool   // a failed statement ends all but ROLLBACK
 }
 
 // sql turns a query of this package into one of the database.

@@ -43,12 +43,18 @@ func postgresDialect() *dialect {
 			FOR UPDATE`,
 		holds: `SELECT 1 FROM conversations WHERE id = ANY(?) OR id IN (SELECT conversation FROM keys WHERE key = ANY(?))
 			ORDER BY id FOR UPDATE`,
-		mark:  "SELECT CAST(pg_current_xact_id() AS TEXT)",
-		fate:  "SELECT COALESCE(pg_xact_status(CAST(CAST(? AS TEXT) AS xid8)), 'aborted')",
-		shard: tallyShard + strconv.Itoa(rand.IntN(tallyShards)),
-		tears: true,
+		mark:   "SELECT CAST(pg_current_xact_id() AS TEXT)",
+		fate:   "SELECT COALESCE(pg_xact_status(CAST(CAST(? AS TEXT) AS xid8)), 'aborted')",
+		notify: "SELECT pg_notify('bellhop:' || current_schema(), ?)",
+		listen: listenPostgres,
+		shard:  tallyShard + strconv.Itoa(rand.IntN(tallyShards)),
+		stale:  postgresReaders(),
+		tears:  true,
 	}
 }
+
+// listenPostgres listens on the channel of the schema. LISTEN takes a name, no expression.
+const listenPostgres = `DO $$ BEGIN EXECUTE format('LISTEN %I', 'bellhop:' || current_schema()); END $$`
 
 // openPostgres opens a pool to write with, of which the committer holds one connection, and one to read with.
 func openPostgres(o Options) (writer, reader *sqlx.DB, err error) {
@@ -59,11 +65,14 @@ func openPostgres(o Options) (writer, reader *sqlx.DB, err error) {
 	if reader, err = sqlx.Open("pgx", o.DSN); err != nil {
 		return nil, nil, errors.Join(err, writer.Close())
 	}
-	n := max(4, min(2*runtime.GOMAXPROCS(0), 16))
+	n := postgresReaders()
 	reader.SetMaxOpenConns(n)
 	reader.SetMaxIdleConns(n)
 	return writer, reader, nil
 }
+
+// postgresReaders is how many connections read.
+func postgresReaders() int { return max(4, min(2*runtime.GOMAXPROCS(0), 16)) }
 
 // plainTexts takes out of texts what PostgreSQL cannot store in one: NUL, and bytes that are not UTF-8.
 func plainTexts(args []any) []any {

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"runtime"
@@ -174,4 +175,46 @@ func TestPostgresTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	want(t, s.Holds(t.Context(), l.Fence), core.Stale)
+}
+
+// A note reaches every node, also after the connections were cut.
+func TestPostgresNotes(t *testing.T) {
+	own, err := pgtest.Start()
+	if errors.Is(err, pgtest.ErrMissing) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = own.Stop() })
+	o := store.Options{Driver: "postgres", DSN: own.Database(t)}
+	teller, listener := open(t, o), open(t, o)
+	elsewhere := open(t, store.Options{Driver: "postgres", DSN: own.Database(t)})
+	heard := make(chan core.Note, 8)
+	ctx, cancel := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		if err := listener.Listen(ctx, func(n core.Note) { heard <- n }); err != nil {
+			t.Error(err)
+		}
+	})
+	defer wg.Wait()
+	defer cancel()
+	for range 3 {
+		if n := <-heard; n.Kind != core.NoteMissed {
+			t.Fatalf("%+v", n)
+		}
+		want := core.Note{Kind: core.NoteControl, From: "one", Conversation: "c", Control: "stop", Reason: core.ReasonStopped, By: "chat:ada"}
+		for _, s := range []*store.Store{elsewhere, teller} {
+			if err := s.Tell(t.Context(), want); err != nil {
+				t.Fatal(err)
+			}
+			want.Admission = "a" // of the second, which is the one that is heard
+		}
+		if n := <-heard; n != want {
+			t.Fatalf("%+v", n)
+		}
+		own.Cut(t)
+	}
+	<-heard
 }

@@ -215,7 +215,22 @@ func (r reading) row(q string, args ...any) row {
 	if err != nil {
 		return row{err: r.note(err)}
 	}
-	return row{r: st.QueryRowContext(r.ctx, r.s.d.args(args)...), note: r.note}
+	var got *sql.Row
+	r.again(func() error {
+		got = st.QueryRowContext(r.ctx, r.s.d.args(args)...)
+		return got.Err()
+	})
+	return row{r: got, note: r.note}
+}
+
+// again asks once more when the connection was an old one whose server has been restarted since: there may be as many of
+// them as the pool is wide.
+func (r reading) again(ask func() error) {
+	for range r.s.d.stale + 1 {
+		if err := ask(); err == nil || r.s.d.classify(err) != core.Unavailable {
+			return
+		}
+	}
 }
 
 // now is the time by the store's clock.
@@ -233,7 +248,11 @@ func (r reading) rows(q string, args ...any) (*sql.Rows, error) {
 	if err != nil {
 		return nil, r.note(err)
 	}
-	rows, err := st.QueryContext(r.ctx, r.s.d.args(args)...)
+	var rows *sql.Rows
+	r.again(func() error {
+		rows, err = st.QueryContext(r.ctx, r.s.d.args(args)...)
+		return err
+	})
 	return rows, r.note(err)
 }
 

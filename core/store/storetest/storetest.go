@@ -22,7 +22,7 @@ func Run(t *testing.T, open func(t *testing.T) core.Store) {
 		{"admit", admitTests}, {"join", joinTests}, {"amend", amendTests}, {"queue", queueTests}, {"lease", leaseTests},
 		{"claim", claimTests}, {"settle", settleTests}, {"resolve", resolveTests}, {"transcript", transcriptTests},
 		{"delivery", deliveryTests}, {"question", questionTests}, {"event", eventTests}, {"session", sessionTests},
-		{"grant", grantTests}, {"model", modelTests},
+		{"grant", grantTests}, {"node", nodeTests}, {"model", modelTests},
 	} {
 		t.Run(group.name, func(t *testing.T) {
 			for _, c := range group.tests {
