@@ -25,9 +25,10 @@ type Seat struct {
 
 // Nodes is who serves the store, and who of them sits where. The store's clock decides.
 type Nodes interface {
-	// Beat says that a node lives for another ttl, and returns all nodes that do, the eldest first.
-	Beat(ctx context.Context, n Node, ttl time.Duration) ([]Node, error)
-	// Leave takes a node off the list and frees its seats.
+	// Beat says that a node lives for another ttl. It returns all nodes that do, the eldest first, and those that did within
+	// the last hour.
+	Beat(ctx context.Context, n Node, ttl time.Duration) (live, gone []Node, err error)
+	// Leave counts a node among the gone at once and frees its seats.
 	Leave(ctx context.Context, h Holder) error
 	// Sit takes a free seat, or one whose node is gone, or keeps the one that h has. Busy: another sits there; the cause is
 	// a *Held. alive tells whether a holder still lives; what it says of a dead one is believed at once.

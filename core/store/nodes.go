@@ -9,14 +9,14 @@ import (
 )
 
 // Beat implements core.Nodes. Nodes that are gone for long leave no row behind.
-func (s *Store) Beat(ctx context.Context, n core.Node, ttl time.Duration) (live []core.Node, err error) {
+func (s *Store) Beat(ctx context.Context, n core.Node, ttl time.Duration) (live, gone []core.Node, err error) {
 	const op = "beat"
 	if ttl < time.Millisecond || n.Holder.Instance == "" {
-		return nil, core.Errorf(op, core.Invalid, "a node %q for %v", n.Holder.Instance, ttl)
+		return nil, nil, core.Errorf(op, core.Invalid, "a node %q for %v", n.Holder.Instance, ttl)
 	}
 	holder, err := text(n.Holder)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	err = s.write(ctx, op, unsynced, func(t *tx) error {
 		_, err := t.exec(`INSERT INTO nodes (instance, holder, version, started, expires) VALUES (?, ?, ?, ?, ?)
@@ -25,15 +25,24 @@ func (s *Store) Beat(ctx context.Context, n core.Node, ttl time.Duration) (live 
 		if err == nil {
 			_, err = t.exec(`DELETE FROM nodes WHERE expires < ?`, ms(t.now.Add(-forgetNode)))
 		}
-		if err == nil {
-			live, err = all(t, scanNode, `SELECT holder, version, started, expires FROM nodes WHERE expires > ? ORDER BY started, instance`, ms(t.now))
+		if err != nil {
+			return err
+		}
+		known, err := all(t, scanNode, `SELECT holder, version, started, expires FROM nodes ORDER BY started, instance`)
+		live, gone = nil, nil
+		for _, n := range known {
+			if n.Expires.After(t.now) {
+				live = append(live, n)
+			} else {
+				gone = append(gone, n)
+			}
 		}
 		return err
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return live, nil
+	return live, gone, nil
 }
 
 // forgetNode is for how long a node that is gone is remembered as such.
@@ -54,7 +63,7 @@ func (s *Store) Leave(ctx context.Context, h core.Holder) error {
 	return s.write(ctx, "leave", unsynced, func(t *tx) error {
 		_, err := t.exec(`UPDATE seats SET token = '', instance = '', expires = 0 WHERE instance = ?`, h.Instance)
 		if err == nil {
-			_, err = t.exec(`DELETE FROM nodes WHERE instance = ?`, h.Instance)
+			_, err = t.exec(`UPDATE nodes SET expires = ? WHERE instance = ?`, ms(t.now), h.Instance)
 		}
 		return err
 	})

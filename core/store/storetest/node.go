@@ -19,20 +19,29 @@ func instances(nodes []core.Node) (out []string) {
 var nodeTests = []test{
 	{"nodes", func(k kit) {
 		one, two := core.Node{Holder: holder, Version: "1"}, core.Node{Holder: other, Version: "2"}
-		k.equal(instances(must(k.Beat(k.Context(), one, beat))(k)), []string{"one"})
+		beats := func(n core.Node) []core.Node {
+			live, _, err := k.Beat(k.Context(), n, beat)
+			k.ok(err)
+			return live
+		}
+		k.equal(instances(beats(one)), []string{"one"})
 		time.Sleep(beat / 2)
-		live := must(k.Beat(k.Context(), two, beat))(k)
+		live := beats(two)
 		k.equal(instances(live), []string{"one", "two"})
 		if live[1].Version != "2" || live[1].Holder != other || live[1].Started.IsZero() || !live[1].Expires.After(live[0].Expires) {
 			k.Fatalf("%+v", live)
 		}
 		time.Sleep(beat / 2)
-		k.equal(instances(must(k.Beat(k.Context(), two, beat))(k)), []string{"two"}) // the first was not heard of again
-		k.equal(instances(must(k.Beat(k.Context(), one, beat))(k)), []string{"one", "two"})
+		k.equal(instances(beats(two)), []string{"two"}) // the first was not heard of again
+		k.equal(instances(beats(one)), []string{"one", "two"})
 		k.ok(k.Leave(k.Context(), holder))
 		k.ok(k.Leave(k.Context(), holder))
-		k.equal(instances(must(k.Beat(k.Context(), two, beat))(k)), []string{"two"})
-		_, err := k.Beat(k.Context(), core.Node{}, beat)
+		k.equal(instances(beats(two)), []string{"two"})
+		live, gone, err := k.Beat(k.Context(), two, beat)
+		k.ok(err)
+		k.equal(instances(live), []string{"two"})
+		k.equal(instances(gone), []string{"one"})
+		_, _, err = k.Beat(k.Context(), core.Node{}, beat)
 		k.want(err, core.Invalid)
 	}},
 	{"a seat has one owner", func(k kit) {
