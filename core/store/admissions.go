@@ -81,13 +81,20 @@ func (s *Store) Pending(ctx context.Context) ([]core.Pending, error) {
 		core.Pending
 		status core.Status
 	}
-	rows, err := all(s.read(ctx, "list pending"), func(r scanner) (o open, err error) {
+	r := s.read(ctx, "list pending")
+	now, err := r.now()
+	if err != nil {
+		return nil, err
+	}
+	rows, err := all(r, func(r scanner) (o open, err error) {
 		var hold int64
 		err = r.Scan(&o.Conversation, &o.status, &hold)
 		o.At = at(hold)
 		return o, err
 	}, `SELECT a.conversation, a.status, a.hold FROM admissions a
-		WHERE a.open = 1 AND a.status <> 'started' ORDER BY a.conversation, a.seq`)
+		WHERE a.open = 1 AND a.status <> 'started' AND NOT EXISTS (SELECT 1 FROM leases l
+			WHERE l.conversation = a.conversation AND l.token <> '' AND l.expires > ?)
+		ORDER BY a.conversation, a.seq`, ms(now))
 	var out []core.Pending
 	for _, o := range rows {
 		if n := len(out); n == 0 || out[n-1].Conversation != o.Conversation {
