@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"math/rand/v2"
+	"sync"
 	"time"
 
 	"bellhop/core"
@@ -39,6 +40,25 @@ type Keeper struct {
 	leases core.Leases
 	o      Options
 	ask    Ask
+	held   *held
+}
+
+// held are the ends of what is held now.
+type held struct {
+	mu   sync.Mutex
+	ends map[*refresher]struct{}
+}
+
+func (h *held) add(r *refresher) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.ends[r] = struct{}{}
+}
+
+func (h *held) drop(r *refresher) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.ends, r)
 }
 
 // Ask asks the store for a lease once, as core.Leases.Acquire does.
@@ -62,7 +82,7 @@ func New(s core.Leases, o Options) *Keeper {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Keeper{leases: s, o: o, ask: s.Acquire}
+	return &Keeper{leases: s, o: o, ask: s.Acquire, held: &held{ends: map[*refresher]struct{}{}}}
 }
 
 // Asking returns a Keeper that acquires through ask, which may do more with the lease in the same transaction.
@@ -77,6 +97,16 @@ func (k *Keeper) OnWait(f func(core.ConversationID, *core.Held)) *Keeper {
 	c := *k
 	c.o.OnWait = f
 	return &c
+}
+
+// LoseAll ends the trust in every lease that is held now, as if each had been taken over: this process may have been
+// counted among the dead.
+func (k *Keeper) LoseAll() {
+	k.held.mu.Lock()
+	defer k.held.mu.Unlock()
+	for r := range k.held.ends {
+		r.lose()
+	}
 }
 
 // Do acquires the lease of c for turn t, waiting up to Options.Wait, and runs fn under it. fn's context ends with cause
@@ -103,10 +133,12 @@ type grant struct {
 func (k *Keeper) hold(ctx context.Context, g grant, fn func(context.Context, core.Fence) (bool, error)) (err error) {
 	held, end := context.WithCancelCause(ctx)
 	refresher := k.refresh(held, end, g)
+	k.held.add(refresher)
 	released := false
 	defer func() {
 		lost, isLost := core.InterruptOf(held)
 		end(nil)
+		k.held.drop(refresher)
 		refresher.join()
 		if !released {
 			k.release(ctx, g.fence)

@@ -341,3 +341,26 @@ func TestWallClockJumpsBack(t *testing.T) {
 		}
 	})
 }
+
+// A process that may have been counted among the dead trusts none of its leases, and can take them again.
+func TestLoseAll(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, c := open(t, time.Now)
+		k := lease.New(&leases{spied: s}, lease.Options{Alive: everybody})
+		k.LoseAll() // nothing is held
+		err := k.Do(t.Context(), c, "t", holderA, func(ctx context.Context, _ core.Fence) (bool, error) {
+			k.LoseAll()
+			<-ctx.Done()
+			if i, ok := core.InterruptOf(ctx); !ok || i.Reason != core.ReasonLeaseLost {
+				t.Error(context.Cause(ctx))
+			}
+			return false, nil
+		})
+		if !core.Is(err, core.Stale) {
+			t.Fatal(err)
+		}
+		if err := k.Do(t.Context(), c, "u", holderA, func(ctx context.Context, _ core.Fence) (bool, error) { return false, ctx.Err() }); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
