@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 )
 
 // check returns everything that is wrong with decoded values, and adds warnings to c.
@@ -89,8 +90,8 @@ func (k *checker) listen() {
 	if _, _, err := net.SplitHostPort(k.c.Listen); err != nil {
 		k.fault("listen: %q is not an address such as 127.0.0.1:8787", k.c.Listen)
 	}
-	if k.c.Store.Driver == "postgres" {
-		k.fault("store.driver: postgres is not in this version; leave it out for SQLite in the data folder")
+	if k.c.Store.Driver == "postgres" && k.c.Store.DSN == "" {
+		k.fault("store.dsn: postgres needs the address of the database, such as postgres://bellhop:password@db/bellhop, or BELLHOP_STORE_DSN")
 	}
 }
 
@@ -98,6 +99,9 @@ func (k *checker) times() {
 	l := k.c.Lease
 	if l.TTL <= 0 || l.Renew <= 0 || l.Renew*2 > l.TTL {
 		k.fault("lease: renew (%v) must be at most half of ttl (%v), or one missed renewal loses the turn", l.Renew, l.TTL)
+	}
+	if k.c.Lease.Node < time.Second {
+		k.fault("lease.node (%v): must be at least 1s", k.c.Lease.Node)
 	}
 	if k.c.Turns.MaxParallel < 1 {
 		k.fault("turns.max_parallel: must be at least 1")

@@ -106,6 +106,8 @@ type Lease struct {
 	Renew    time.Duration `yaml:"renew"`
 	Wait     time.Duration `yaml:"wait"`
 	Liveness time.Duration `yaml:"liveness"`
+	// Node is for how long a node that was not heard of again is believed to live, where several serve one database.
+	Node time.Duration `yaml:"node"`
 }
 
 // Compaction holds the thresholds of history compaction.
@@ -227,7 +229,7 @@ func Default() Config {
 		Agent:      Agent{MaxCalls: 90, MaxCallsRich: 500, MaxTime: 30 * time.Minute, Tools: []string{"shell", "file"}},
 		Access:     Access{Default: "deny", Pairing: true},
 		Busy:       Busy{Mode: "queue", Cap: 32},
-		Lease:      Lease{TTL: 300 * time.Second, Renew: 60 * time.Second, Wait: 1800 * time.Second, Liveness: 15 * time.Minute},
+		Lease:      Lease{TTL: 300 * time.Second, Renew: 60 * time.Second, Wait: 1800 * time.Second, Liveness: 15 * time.Minute, Node: 15 * time.Second},
 		Compaction: Compaction{0.5, 512000, 0.75, 0.2, 3, 20},
 		Stream:     Stream{EditInterval: time.Second, DraftInterval: 300 * time.Millisecond, BufferThreshold: 40, Cursor: " ▉", Mode: "edit"},
 		Display:    Display{ToolProgress: "compact", Reasoning: "hidden", Interim: true, Cleanup: true, LongRunning: time.Minute},

@@ -96,7 +96,7 @@ func TestFaults(t *testing.T) {
 		{"not a person", "access: {allow: ['a b']}", "is not a person"},
 		{"renew too long", "lease: {ttl: 60s, renew: 50s}", "at most half"},
 		{"no such provider", "model: {provider: x, name: y}", "there is no provider \"x\""},
-		{"postgres", "store: {driver: postgres}", "store.driver: postgres is not in this version"},
+		{"postgres", "store: {driver: postgres}", "store.dsn: postgres needs the address of the database"},
 		{"rate", "platforms: {telegram: {limits: {chat: fast}}}", "is not a rate such as 1/s"},
 		{"limits", "platforms: {telegram: {limits: none}}", "expected off, or rates"},
 		{"accounts without names", "platforms: {telegram: [{token: a}, {token: b}]}", "platforms.telegram[0].name"},

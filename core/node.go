@@ -46,7 +46,6 @@ const (
 	NoteWork     NoteKind = "work"     // a conversation has rows that nobody drains
 	NoteControl  NoteKind = "control"  // something is wanted of the turn that runs in a conversation
 	NoteQuestion NoteKind = "question" // a question was answered, expired or dropped
-	NotePeople   NoteKind = "people"   // who may talk has changed
 	NoteMissed   NoteKind = "missed"   // by the listener itself: notes may have been lost, look at everything
 )
 
@@ -58,9 +57,10 @@ type Note struct {
 	Conversation ConversationID `json:"conversation,omitempty"`
 	Admission    AdmissionID    `json:"admission,omitempty"`
 	Question     QuestionID     `json:"question,omitempty"`
-	Control      string         `json:"control,omitempty"` // stop, replace, steer
+	Control      string         `json:"control,omitempty"` // what is wanted, in gateway/node's words
 	Reason       Reason         `json:"reason,omitempty"`
 	By           PrincipalID    `json:"by,omitempty"`
+	Told         bool           `json:"told,omitempty"` // as of an Interrupt
 }
 
 // Notes carries notes between the nodes of a store.

@@ -76,10 +76,12 @@ type Config struct {
 	Sessions Sessions
 	Store    Store
 	Access   *Access
-	Busy     string // how a message meets a running turn: queue (default), steer or interrupt
-	Rate     Rate   // of people whom only access.default lets in
-	Metrics  Metrics
-	Log      *slog.Logger
+	// Seat is the right of this process to read a platform, where others may have it instead; nil: there are none.
+	Seat    func(platform string) core.Seat
+	Busy    string // how a message meets a running turn: queue (default), steer or interrupt
+	Rate    Rate   // of people whom only access.default lets in
+	Metrics Metrics
+	Log     *slog.Logger
 }
 
 // Gateway lets people in. Safe for concurrent use. It leaves no goroutine behind; its memory is a few bounded tables of who was
@@ -107,6 +109,9 @@ type step struct {
 func New(cfg Config) *Gateway {
 	g := &Gateway{cfg: cfg, log: cfg.Log, metrics: cfg.Metrics, refused: newRecent(), full: newRecent(),
 		ran: newRecent(), began: time.Now(), bots: newBuckets(), rates: newBuckets()}
+	if g.cfg.Seat == nil {
+		g.cfg.Seat = func(string) core.Seat { return core.Seat{} }
+	}
 	if g.log == nil {
 		g.log = slog.New(slog.DiscardHandler)
 	}

@@ -30,7 +30,7 @@ func (b *inbox) Receive(ctx context.Context, batch adapters.Batch) ([]adapters.R
 	b.addressed(batch.Inbound)
 	var cur *core.Cursor
 	if batch.Cursor != "" {
-		cur = &core.Cursor{Name: b.name, Value: batch.Cursor}
+		cur = &core.Cursor{Name: b.name, Value: batch.Cursor, Seat: b.g.cfg.Seat(b.name)}
 	}
 	rest := make([]int, len(batch.Inbound))
 	for i := range rest {

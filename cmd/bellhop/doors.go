@@ -12,6 +12,14 @@ import (
 
 // This file runs the adapters, and tells the register of problems what becomes of them.
 
+// keep runs one adapter while it is this node's to run.
+func (h *house) keep(ctx context.Context, d door) error {
+	if h.node == nil {
+		return h.receive(ctx, d)
+	}
+	return h.node.Keep(ctx, d.Name(), func(ctx context.Context) error { return h.receive(ctx, d) })
+}
+
 // receive runs one adapter. An adapter that cannot go on is a problem of its own; the other doors stay open.
 func (h *house) receive(ctx context.Context, d door) error {
 	var menu sync.WaitGroup

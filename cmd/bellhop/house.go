@@ -24,6 +24,7 @@ import (
 	"bellhop/gateway/command"
 	"bellhop/gateway/deliver"
 	"bellhop/gateway/dispatch"
+	"bellhop/gateway/node"
 	"bellhop/gateway/problem"
 	"bellhop/gateway/rpc"
 	"bellhop/gateway/rpc/proof"
@@ -35,6 +36,7 @@ import (
 
 // house is the gateway, wired and not yet running.
 type house struct {
+	life     context.Context // of what another node asks for
 	cfg      config.Config
 	log      *slog.Logger
 	store    core.Store
@@ -48,6 +50,9 @@ type house struct {
 	access   *gateway.Access
 	gateway  *gateway.Gateway
 	dispatch *dispatch.Dispatcher
+	keeper   *lease.Keeper
+	node     *node.Node // nil: no other process serves the store
+	reach    *node.Reach
 	rpc      *rpc.Server
 	auth     *rpc.Auth
 	commands *command.Table
@@ -77,7 +82,7 @@ func newParts(cfg config.Config) (p parts, err error) {
 
 // newHouse wires everything, from the store outwards. Nothing runs yet.
 func newHouse(ctx context.Context, cfg config.Config, st core.Store, made parts, log *slog.Logger) (*house, error) {
-	h := &house{cfg: cfg, log: log, store: st, metrics: made.metrics, doors: made.doors}
+	h := &house{life: ctx, cfg: cfg, log: log, store: st, metrics: made.metrics, doors: made.doors}
 	h.problems = problem.New(h.tellProblem)
 	h.health = newHealth(st.Check, h.problems, replacer(secretsOf(reflect.ValueOf(cfg))))
 	h.metrics.registry.MustRegister(newLedger(st))
@@ -88,10 +93,13 @@ func newHouse(ctx context.Context, cfg config.Config, st core.Store, made parts,
 	h.ask = ask.New(st, ask.Options{Timeouts: questionTimes(cfg), Log: log,
 		Publish: func(ctx context.Context, q core.Question, b core.EventBody) {
 			h.hub.Emit(ctx, q.Conversation, q.Admission, q.Turn, b)
+			if q.State != core.QuestionOpen {
+				h.tell(context.WithoutCancel(ctx), core.Note{Kind: core.NoteQuestion, Conversation: q.Conversation, Question: q.ID})
+			}
 		}})
 	h.mouth = h.newMouth()
 	h.hub.AttachAll(h.mouth)
-	if err := h.newEngine(); err != nil {
+	if err := h.newEngine(ctx); err != nil {
 		return nil, err
 	}
 	var err error
@@ -102,7 +110,7 @@ func newHouse(ctx context.Context, cfg config.Config, st core.Store, made parts,
 func (h *house) newMouth() *deliver.Mouth {
 	c := deliver.Config{Store: h.store.Outbox(), Chats: h.store, Leases: h.store, Turns: h.store, Home: h.access.Home,
 		Platforms: map[string]deliver.Platform{}, Files: []string{h.cfg.Agent.Workspace, spillFolder(h.cfg)},
-		Alone: true, Metrics: h.metrics, Log: h.log}
+		Alone: !nodes(h.cfg), Metrics: h.metrics, Log: h.log}
 	for _, d := range h.doors {
 		c.Adapters = append(c.Adapters, d.Adapter)
 		c.Platforms[d.Name()] = d.speak
@@ -144,7 +152,7 @@ func (w wakingReader) Resolve(ctx context.Context, by core.Principal, id core.Ad
 }
 
 // newEngine wires admission, turns, commands and the guards around one registry of what runs.
-func (h *house) newEngine() error {
+func (h *house) newEngine(ctx context.Context) error {
 	runner, err := h.newRunner()
 	if err != nil {
 		return err
@@ -153,26 +161,27 @@ func (h *house) newEngine() error {
 	if err != nil {
 		return err
 	}
-	alive := lease.Alone(self)                        // the folder's lock says that nobody else serves it
-	nobody := func(core.Holder) bool { return false } // and one visit at a time drains a conversation: what holds its lease is a leftover
 	live := session.New()
+	with := h.company(self)
+	h.node = with.node
+	h.reach = node.NewReach(ctx, live, h.node, h.store)
 	reader := readback.New(h.store, readback.Options{Log: h.log,
 		Stopped: func(ctx context.Context, row core.Admission) (bool, error) { return command.Stopped(ctx, h.store, row) },
 		Drop:    func(ctx context.Context, id core.AdmissionID) { h.ask.Drop(ctx, id) },
 		Emit: func(ctx context.Context, row core.Admission, b core.EventBody) {
 			h.hub.Emit(ctx, row.Conversation, row.ID, row.Turn, b)
 		}})
-	keeper := lease.New(h.store, lease.Options{TTL: h.cfg.Lease.TTL, Renew: h.cfg.Lease.Renew, Wait: h.cfg.Lease.Wait, Alive: nobody, Log: h.log})
+	h.keeper = lease.New(h.store, lease.Options{TTL: h.cfg.Lease.TTL, Renew: h.cfg.Lease.Renew, Wait: h.cfg.Lease.Wait, Alive: with.holds, Log: h.log})
 	files := attach.New(attach.Options{Next: runner, Fetchers: h.fetchers(), Workspace: h.cfg.Agent.Workspace, Log: h.log})
-	h.dispatch = dispatch.New(dispatch.Config{Store: h.store, Keeper: keeper, Holder: self, Alive: alive, Runner: files, Hub: h.hub, Sessions: live,
+	h.dispatch = dispatch.New(dispatch.Config{Store: h.store, Keeper: h.keeper, Holder: self, Alive: with.alive, Others: with.others, Runner: files, Hub: h.hub, Sessions: live,
 		Outlet: outlet{h.mouth}, Readback: wakingReader{reader, h.mouth.Wake}, Observe: h.metrics.ended, Notify: h.mouth.Notify,
 		MaxParallel: h.cfg.Turns.MaxParallel, Liveness: h.cfg.Lease.Liveness, Drain: h.cfg.Turns.Drain, Log: h.log})
-	desk := admission.New(h.store, admission.Options{Wake: h.dispatch.Wake, Sessions: live, Cap: h.cfg.Busy.Cap, Metrics: h.metrics, Log: h.log})
-	h.commands = command.New(command.Deps{Desk: desk, Ask: h.ask, Fate: wakingReader{reader, h.mouth.Wake}, Sessions: live, Store: h.store, People: h.access,
+	desk := admission.New(h.store, admission.Options{Wake: h.dispatch.Wake, Sessions: h.reach, Cap: h.cfg.Busy.Cap, Metrics: h.metrics, Log: h.log})
+	h.commands = command.New(command.Deps{Desk: desk, Ask: h.ask, Fate: wakingReader{reader, h.mouth.Wake}, Sessions: h.reach, Store: h.store, People: h.access,
 		Wake: h.dispatch.Wake, Tell: h.tellPerson, Models: h.modelNames, Model: h.cfg.Model.Name, Busy: h.cfg.Busy.Mode, Version: programVersion()})
-	h.gateway = gateway.New(gateway.Config{Desk: desk, Mouth: h.mouth, Commands: timedStops{h.commands, h.metrics}, Sessions: live, Store: h.store,
-		Access: h.access, Busy: h.cfg.Busy.Mode, Rate: rateOf(h.cfg.Access.Rate), Metrics: h.metrics, Log: h.log})
-	h.rpc = rpc.New(rpc.Config{Admission: desk, Command: timedStops{h.commands, h.metrics}, Ask: h.ask, Sessions: timedInterrupts{live, h.metrics}, Hub: h.hub, Store: h.store,
+	h.gateway = gateway.New(gateway.Config{Desk: desk, Mouth: h.mouth, Commands: timedStops{h.commands, h.metrics}, Sessions: h.reach, Store: h.store,
+		Access: h.access, Seat: h.seat, Busy: h.cfg.Busy.Mode, Rate: rateOf(h.cfg.Access.Rate), Metrics: h.metrics, Log: h.log})
+	h.rpc = rpc.New(rpc.Config{Admission: desk, Command: timedStops{h.commands, h.metrics}, Ask: h.ask, Sessions: timedInterrupts{h.reach, h.metrics}, Hub: h.hub, Store: h.store,
 		Version: programVersion(), Setup: h.setup, Render: markup.Web, Log: h.log, Pool: h.cfg.RPC.Pool, Limit: h.cfg.RPC.SlashTimeout})
 	return nil
 }

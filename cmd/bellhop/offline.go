@@ -26,13 +26,16 @@ func openStore(ctx context.Context, c config.Config) (*store.Store, error) {
 	return store.Open(ctx, store.Options{Driver: c.Store.Driver, DSN: databasePath(c), Sync: c.Store.Sync})
 }
 
+// nodes reports whether other processes may serve the same store.
+func nodes(c config.Config) bool { return c.Store.Driver == "postgres" }
+
 // withStore runs fn on the store of an existing data folder, beside a running gateway or without one.
 func (a *app) withStore(ctx context.Context, fn func(core.Store) error) (err error) {
 	c, err := a.load()
 	if err != nil {
 		return err
 	}
-	if _, err := os.Stat(databasePath(c)); errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(databasePath(c)); !nodes(c) && errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("there is no database at %s yet; bellhop serve makes it", databasePath(c))
 	}
 	s, err := openStore(ctx, c)

@@ -119,6 +119,9 @@ func claimOnce(cfg config.Config) (c *claims, err error) {
 	if c.listener, err = listen(cfg.Listen); err != nil {
 		return c, err
 	}
+	if nodes(cfg) { // which of them has a bot's connection they agree on in the store
+		return c, nil
+	}
 	tokens, err := lockTokens(cfg)
 	c.locks = append(c.locks, tokens...)
 	return c, err
@@ -146,11 +149,17 @@ func (a *app) live(ctx context.Context, h *house, l net.Listener, level *slog.Le
 		return err
 	}
 	news := st.stage(h.hub.Run)
+	if h.node != nil {
+		if err := h.node.Join(ctx); err != nil {
+			return err
+		}
+		news.add(h.node.Run)
+	}
 	speak := st.stage(h.mouth.Run, h.ask.Run, func(ctx context.Context) error { return serveHTTP(ctx, l, h.handler(ctx)) })
 	turns := st.stage(h.dispatch.Run)
 	doors := st.stage()
 	for _, d := range h.doors {
-		doors.add(func(ctx context.Context) error { return h.receive(ctx, d) })
+		doors.add(func(ctx context.Context) error { return h.keep(ctx, d) })
 	}
 	hup := hangups()
 	doors.add(func(ctx context.Context) error { return a.reload(ctx, h, hup, level) })
@@ -170,6 +179,9 @@ func (a *app) live(ctx context.Context, h *house, l net.Listener, level *slog.Le
 	h.health.set("stopping")
 	for _, s := range []*stage{doors, turns, speak, news} {
 		failure = errors.Join(failure, s.end())
+		if s == turns {
+			h.tell(context.WithoutCancel(ctx), core.Note{Kind: core.NoteWork}) // what is left here
+		}
 	}
 	return failure
 }

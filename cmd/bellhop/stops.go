@@ -6,7 +6,7 @@ import (
 
 	"bellhop/core"
 	"bellhop/gateway/command"
-	"bellhop/gateway/session"
+	"bellhop/gateway/node"
 )
 
 // timedStops measures how long a stop takes, once the guards have let it pass, until its turn is told and what waits is known.
@@ -35,13 +35,13 @@ func (s timedStops) Press(ctx context.Context, c command.Call, data string) (str
 
 // timedInterrupts measures the same of clients that stop a turn without a command.
 type timedInterrupts struct {
-	*session.Registry
+	*node.Reach
 	metrics *metrics
 }
 
 func (s timedInterrupts) Interrupt(c core.ConversationID, why core.Interrupt) (core.AdmissionID, bool) {
 	start := time.Now()
-	id, ok := s.Registry.Interrupt(c, why)
+	id, ok := s.Reach.Interrupt(c, why)
 	if ok {
 		s.metrics.stopped(start)
 	}
@@ -50,7 +50,7 @@ func (s timedInterrupts) Interrupt(c core.ConversationID, why core.Interrupt) (c
 
 func (s timedInterrupts) InterruptTurn(c core.ConversationID, id core.AdmissionID, why core.Interrupt) bool {
 	start := time.Now()
-	ok := s.Registry.InterruptTurn(c, id, why)
+	ok := s.Reach.InterruptTurn(c, id, why)
 	if ok {
 		s.metrics.stopped(start)
 	}

@@ -34,10 +34,16 @@ type Metrics interface {
 	Committed(d time.Duration)        // how long the store took to make a batch durable
 }
 
+// Offers knows the rows that were offered to running turns; *session.Registry does.
+type Offers interface {
+	Withdraw(c core.ConversationID, id core.AdmissionID) bool
+	Reword(c core.ConversationID, id core.AdmissionID, text string) bool
+}
+
 // Options of a Desk.
 type Options struct {
 	Wake     func(core.ConversationID) // dispatch's; nil: nobody is woken
-	Sessions *session.Registry         // keeps offers to steer in step with their rows; nil: none
+	Sessions Offers                    // keeps offers to steer in step with their rows; nil: none
 	Cap      int                       // rows queued per conversation; 0: DefaultCap, negative: no cap
 	Metrics  Metrics                   // nil: nobody counts
 	Log      *slog.Logger

@@ -177,6 +177,28 @@ func (d *Desk) leave(id core.QuestionID, w *waiter) {
 	}
 }
 
+// Look reads a question that another process may have ended, for the turns that wait for it here.
+func (d *Desk) Look(ctx context.Context, id core.QuestionID) {
+	d.mu.Lock()
+	w := d.waiting[id]
+	d.mu.Unlock()
+	if w == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, storeTime)
+	defer cancel()
+	row, err := d.rows.Question(ctx, id)
+	if err != nil || row.State == core.QuestionOpen {
+		return // they look by themselves, too
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !w.done {
+		w.q, w.done = row, true
+		close(w.ended)
+	}
+}
+
 // end hands a row that ended to the turns that wait for it, and publishes it.
 func (d *Desk) end(ctx context.Context, q core.Question) {
 	d.mu.Lock()

@@ -74,10 +74,12 @@ type Readback interface {
 
 // Config is what a Dispatcher needs. Durations and MaxParallel have defaults.
 type Config struct {
-	Store    Store
-	Keeper   *lease.Keeper
-	Holder   core.Holder            // this process
-	Alive    func(core.Holder) bool // as the Keeper's; nil: lease.Alive
+	Store  Store
+	Keeper *lease.Keeper
+	Holder core.Holder            // this process
+	Alive  func(core.Holder) bool // as the Keeper's; nil: lease.Alive
+	// Others tells whether a lease is held by another process that lives and drains the conversation; nil: there are none.
+	Others   func(core.Holder) bool
 	Runner   Runner
 	Hub      Hub
 	Sessions *session.Registry
@@ -117,6 +119,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Alive == nil {
 		c.Alive = lease.Alive
+	}
+	if c.Others == nil {
+		c.Others = func(core.Holder) bool { return false }
 	}
 	if c.Outlet == nil {
 		c.Outlet = mute{}

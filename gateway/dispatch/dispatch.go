@@ -14,6 +14,7 @@ type Dispatcher struct {
 	cfg    Config
 	slots  chan struct{} // one for each turn that may run
 	signal chan struct{} // something became ready
+	look   chan struct{} // a sweep is wanted
 	hung   atomic.Int64
 
 	mu     sync.Mutex
@@ -47,6 +48,7 @@ func New(cfg Config) *Dispatcher {
 		cfg:    cfg,
 		slots:  make(chan struct{}, cfg.MaxParallel),
 		signal: make(chan struct{}, 1),
+		look:   make(chan struct{}, 1),
 		known:  make(map[core.ConversationID]*entry),
 		timers: make(map[core.ConversationID]*alarm),
 		told:   make(map[core.ConversationID]core.AdmissionID),

@@ -180,7 +180,16 @@ func (d *Dispatcher) sweep(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
+		case <-d.look:
 		}
+	}
+}
+
+// Look sweeps soon: another process has left work behind. It never blocks.
+func (d *Dispatcher) Look() {
+	select {
+	case d.look <- struct{}{}:
+	default: // it is going to
 	}
 }
 

@@ -45,7 +45,7 @@ func (d *Dispatcher) visit(l lives, e *entry, s *slot) {
 	ctx, cancel := e.live.Wait(l.turns)
 	defer cancel(nil)
 	id := core.TurnID(ulid.Make().String())
-	b := &beginning{store: d.cfg.Store, live: e.live}
+	b := &beginning{store: d.cfg.Store, live: e.live, others: d.cfg.Others}
 	keeper := d.cfg.Keeper.OnWait(func(core.ConversationID, *core.Held) { s.give() }).Asking(b.ask)
 	err := keeper.Do(ctx, e.c, id, d.cfg.Holder, func(ctx context.Context, f core.Fence) (bool, error) {
 		if !s.take(ctx) {
@@ -59,20 +59,28 @@ func (d *Dispatcher) visit(l lives, e *entry, s *slot) {
 // beginning acquires the lease of a visit and claims the head of the queue in the same write. Only its first try does:
 // while another holds the lease the slot is given away, and nothing may be claimed without one.
 type beginning struct {
-	store Store
-	live  *session.Live
-	tried bool
-	claim *core.Claim // what was claimed; nil: nothing yet
+	store  Store
+	live   *session.Live
+	others func(core.Holder) bool
+	tried  bool
+	claim  *core.Claim // what was claimed; nil: nothing yet
 }
+
+// errElsewhere: another process drains the conversation, and finds what was put into its queue when its turn ends.
+var errElsewhere = errors.New("another node drains the conversation")
 
 func (b *beginning) ask(ctx context.Context, c core.ConversationID, t core.TurnID, h core.Holder, ttl time.Duration,
 	alive func(core.Holder) bool) (l core.Lease, err error) {
 	if b.tried || !b.live.Claim() {
-		return b.store.Acquire(ctx, c, t, h, ttl, alive)
+		l, err = b.store.Acquire(ctx, c, t, h, ttl, alive)
+	} else {
+		b.tried = true
+		if l, b.claim, err = b.store.Start(ctx, c, t, h, ttl, alive, opening); b.claim == nil {
+			b.live.Unclaim()
+		}
 	}
-	b.tried = true
-	if l, b.claim, err = b.store.Start(ctx, c, t, h, ttl, alive, opening); b.claim == nil {
-		b.live.Unclaim()
+	if held := (*core.Held)(nil); errors.As(err, &held) && b.others(held.By) {
+		return l, errElsewhere
 	}
 	return l, err
 }
@@ -176,7 +184,7 @@ func (d *Dispatcher) afterVisit(ctx context.Context, e *entry, v *visited, err e
 	case stop != nil && stop.Reason == core.ReasonShutdown:
 	case stop != nil:
 		d.stopWaiting(ctx, e, stop, v)
-	case err == nil, core.Is(err, core.NotFound): // done, or the conversation is gone
+	case err == nil, core.Is(err, core.NotFound), errors.Is(err, errElsewhere): // done, the conversation is gone, or not ours
 	case ctx.Err() != nil || core.Is(err, core.Stale):
 		v.at = time.Now().Add(jitter(time.Second))
 	case core.Is(err, core.Timeout) && isHeld(err):

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"context"
+
+	"bellhop/core"
+	"bellhop/core/lease"
+	"bellhop/gateway/node"
+)
+
+// This file is what differs when several processes serve one store.
+
+// company is how this process knows the others. Without others there is no node: the folder's lock says that nobody else
+// serves the store, and one visit at a time drains a conversation, so what holds a lease is a leftover.
+type company struct {
+	node   *node.Node
+	alive  func(core.Holder) bool // whose started rows are not orphans
+	holds  func(core.Holder) bool // whose leases are to be waited for
+	others func(core.Holder) bool // who drains what it holds, so that nobody need wait for it
+}
+
+func (h *house) company(self core.Holder) company {
+	if !nodes(h.cfg) {
+		nobody := func(core.Holder) bool { return false }
+		return company{alive: lease.Alone(self), holds: nobody, others: nobody}
+	}
+	n := node.New(node.Config{Store: h.store, Self: self, Version: programVersion(), TTL: h.cfg.Lease.Node, Proven: lease.Alive, Log: h.log,
+		Heard: h.heard, Lost: func() { h.keeper.LoseAll() }})
+	other := func(holder core.Holder) bool { return holder.Instance != self.Instance && n.Alive(holder) }
+	return company{node: n, alive: n.Alive, holds: other, others: other}
+}
+
+// heard acts on a note of another node.
+func (h *house) heard(n core.Note) {
+	switch n.Kind {
+	case core.NoteWork:
+		if n.Conversation != "" {
+			h.dispatch.Wake(n.Conversation)
+			return
+		}
+		h.dispatch.Look()
+	case core.NoteMissed:
+		h.dispatch.Look()
+	case core.NoteControl:
+		h.reach.Heard(n)
+	case core.NoteQuestion:
+		h.ask.Look(h.life, n.Question)
+	}
+}
+
+// seat is what the cursor of a platform is moved with.
+func (h *house) seat(platform string) core.Seat {
+	if h.node == nil {
+		return core.Seat{}
+	}
+	return h.node.Seat(platform)
+}
+
+// tell tells the other nodes, if there may be any.
+func (h *house) tell(ctx context.Context, n core.Note) {
+	if h.node != nil {
+		h.node.Tell(ctx, n)
+	}
+}

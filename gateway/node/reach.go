@@ -1,0 +1,165 @@
+package node
+
+import (
+	"context"
+
+	"bellhop/core"
+	"bellhop/gateway/session"
+)
+
+// Rows reads what a Reach must know of turns that run elsewhere; a core.Store is one.
+type Rows interface {
+	Unsettled(ctx context.Context, c core.ConversationID) ([]core.Admission, error)
+	Admission(ctx context.Context, id core.AdmissionID) (core.Admission, error)
+}
+
+// What is wanted of a turn that runs elsewhere.
+const (
+	wantEnd      = "end"
+	wantSteer    = "steer"
+	wantWithdraw = "withdraw"
+	wantReword   = "reword"
+)
+
+// Reach is the registry of what runs here, and beyond it a hand that reaches turns on other nodes by notes. What it says of
+// those is from the store; that they obey shows in the chat, where they answer themselves. A note that is lost loses
+// nothing for good: commands are rows, so that a stop holds even for a turn whose node dies, and what was to be steered
+// waits in the queue.
+type Reach struct {
+	*session.Registry
+	life context.Context // of the process: what asks here has no context of its own
+	node *Node
+	rows Rows
+}
+
+// NewReach returns a Reach that reads and tells while life lasts. Without a node only what runs here is reached.
+func NewReach(life context.Context, here *session.Registry, n *Node, rows Rows) *Reach {
+	return &Reach{Registry: here, life: life, node: n, rows: rows}
+}
+
+// elsewhere returns the row of c that runs on another node.
+func (r *Reach) elsewhere(c core.ConversationID) (core.Admission, bool) {
+	if r.node == nil || r.node.Count() < 2 {
+		return core.Admission{}, false
+	}
+	ctx, cancel := context.WithTimeout(r.life, storeTime)
+	defer cancel()
+	rows, err := r.rows.Unsettled(ctx, c)
+	if err != nil {
+		r.node.cfg.Log.Warn("what runs elsewhere could not be looked at", "session", c, "err", err)
+	}
+	for _, a := range rows {
+		if a.Status == core.Started {
+			return a, true
+		}
+	}
+	return core.Admission{}, false
+}
+
+func (r *Reach) tell(n core.Note) {
+	ctx, cancel := context.WithTimeout(r.life, storeTime)
+	defer cancel()
+	n.Kind = core.NoteControl
+	r.node.Tell(ctx, n)
+}
+
+// Interrupt ends what runs in c, here or elsewhere.
+func (r *Reach) Interrupt(c core.ConversationID, i core.Interrupt) (core.AdmissionID, bool) {
+	if id, ok := r.Registry.Interrupt(c, i); ok {
+		return id, true
+	}
+	a, ok := r.elsewhere(c)
+	if ok {
+		r.tell(core.Note{Control: wantEnd, Conversation: c, Admission: a.ID, Reason: i.Reason, By: i.By, Told: i.Told})
+	}
+	return a.ID, ok
+}
+
+// InterruptTurn is Interrupt for one admission only.
+func (r *Reach) InterruptTurn(c core.ConversationID, id core.AdmissionID, i core.Interrupt) bool {
+	if r.Registry.InterruptTurn(c, id, i) {
+		return true
+	}
+	a, ok := r.elsewhere(c)
+	if ok = ok && a.ID == id; ok {
+		r.tell(core.Note{Control: wantEnd, Conversation: c, Admission: id, Reason: i.Reason, By: i.By, Told: i.Told})
+	}
+	return ok
+}
+
+// Steer offers a queued row to what runs in c.
+func (r *Reach) Steer(c core.ConversationID, id core.AdmissionID, text string) bool {
+	if r.Registry.Steer(c, id, text) {
+		return true
+	}
+	a, ok := r.elsewhere(c)
+	if ok = ok && a.ID != id; ok {
+		r.tell(core.Note{Control: wantSteer, Conversation: c, Admission: id})
+	}
+	return ok
+}
+
+// Withdraw takes back an offer.
+func (r *Reach) Withdraw(c core.ConversationID, id core.AdmissionID) bool {
+	if r.Registry.Withdraw(c, id) {
+		return true
+	}
+	if _, ok := r.elsewhere(c); ok {
+		r.tell(core.Note{Control: wantWithdraw, Conversation: c, Admission: id})
+	}
+	return false
+}
+
+// Reword changes the text of an offer whose row was edited.
+func (r *Reach) Reword(c core.ConversationID, id core.AdmissionID, text string) bool {
+	if r.Registry.Reword(c, id, text) {
+		return true
+	}
+	if _, ok := r.elsewhere(c); ok {
+		r.tell(core.Note{Control: wantReword, Conversation: c, Admission: id})
+	}
+	return false
+}
+
+// Status tells what c does, as far as it is known here: of a turn elsewhere that it runs, and since when.
+func (r *Reach) Status(c core.ConversationID) (session.Status, bool) {
+	if s, ok := r.Registry.Status(c); ok {
+		return s, true
+	}
+	a, ok := r.elsewhere(c)
+	if !ok {
+		return session.Status{}, false
+	}
+	return session.Status{Conversation: c, Turn: a.Turn, Admission: a.ID, Since: a.Claimed, LastActive: a.Claimed}, true
+}
+
+// Heard does what another node wants of a turn that runs here.
+func (r *Reach) Heard(n core.Note) {
+	why := core.Interrupt{Reason: n.Reason, By: n.By, Told: n.Told}
+	switch n.Control {
+	case wantEnd:
+		r.Registry.InterruptTurn(n.Conversation, n.Admission, why)
+	case wantWithdraw:
+		r.Registry.Withdraw(n.Conversation, n.Admission)
+	case wantSteer, wantReword:
+		if _, ok := r.Registry.Status(n.Conversation); ok {
+			r.offer(n)
+		}
+	}
+}
+
+// offer reads the row that is to be put into the turn: notes carry names only.
+func (r *Reach) offer(n core.Note) {
+	ctx, cancel := context.WithTimeout(r.life, storeTime)
+	defer cancel()
+	a, err := r.rows.Admission(ctx, n.Admission)
+	switch {
+	case err != nil:
+		r.node.cfg.Log.Warn("a message that was to be put into a turn could not be read; it waits", "admission", n.Admission, "err", err)
+	case a.Status != core.Queued || a.Conversation != n.Conversation:
+	case n.Control == wantReword:
+		r.Registry.Reword(n.Conversation, a.ID, a.Submission.Text)
+	default:
+		r.Registry.Steer(n.Conversation, a.ID, a.Submission.Text)
+	}
+}
