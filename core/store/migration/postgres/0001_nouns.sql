@@ -180,7 +180,7 @@ CREATE TABLE deliveries (
     turn         TEXT    NOT NULL,
     kind         TEXT    NOT NULL,
     state        TEXT    NOT NULL,
-    target       TEXT    NOT NULL, -- platform, chat and thread of route: order is kept per target
+    target       TEXT    COLLATE "C" NOT NULL, -- platform, chat and thread of route: order is kept per target
     route        TEXT    NOT NULL,
     text         TEXT    NOT NULL,
     buttons      TEXT    NOT NULL,
