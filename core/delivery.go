@@ -85,9 +85,9 @@ type Deliveries interface {
 	// Save overwrites state, parts, attempts, times and error of rows, all in one commit. A delivered or dead row never
 	// changes again: such a save is Conflict.
 	Save(ctx context.Context, d ...Delivery) error
-	// Seize makes every row that somebody owns due as soon as it may be: all owners are gone. Call it when no other process
-	// delivers from this store, before this one does.
-	Seize(ctx context.Context) error
+	// Seize makes every row that one of the nodes (instances) owns due as soon as it may be: they are gone. Without nodes it
+	// is every row: call it so when no other process delivers from this store, before this one does.
+	Seize(ctx context.Context, nodes ...string) error
 	// Due takes up to limit rows that are owed and whose time has come, or whose owner's deadline has passed, oldest first
 	// and at most one per route, and gives them to the caller until now+lease.
 	Due(ctx context.Context, now time.Time, lease time.Duration, limit int) ([]Delivery, error)

@@ -175,7 +175,7 @@ func (a *app) examineStore(ctx context.Context, c config.Config) finding {
 		f.OK, f.Detail = true, databasePath(c)+" (made at the first start)"
 		return f
 	}
-	s, err := openStore(ctx, c)
+	s, err := openStore(ctx, c, "")
 	if err == nil {
 		err = errors.Join(probeStore(ctx, s, &f), s.Close())
 	}

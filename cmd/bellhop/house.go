@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"log/slog"
 	"net/http"
 	"os"
@@ -51,6 +50,7 @@ type house struct {
 	gateway  *gateway.Gateway
 	dispatch *dispatch.Dispatcher
 	keeper   *lease.Keeper
+	self     core.Holder
 	node     *node.Node // nil: no other process serves the store
 	reach    *node.Reach
 	rpc      *rpc.Server
@@ -63,11 +63,15 @@ type parts struct {
 	metrics *metrics
 	doors   []door
 	token   string // of the terminal client
+	self    core.Holder
 }
 
 // newParts makes them, and the folders that they work in.
-func newParts(cfg config.Config) (p parts, err error) {
+func newParts(cfg config.Config, instance string) (p parts, err error) {
 	p.metrics = newMetrics()
+	if p.self, err = lease.Self(instance); err != nil {
+		return p, err
+	}
 	for _, dir := range []string{cfg.Agent.Workspace, spillFolder(cfg)} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return p, core.E("make folders", core.Unavailable, err)
@@ -82,7 +86,7 @@ func newParts(cfg config.Config) (p parts, err error) {
 
 // newHouse wires everything, from the store outwards. Nothing runs yet.
 func newHouse(ctx context.Context, cfg config.Config, st core.Store, made parts, log *slog.Logger) (*house, error) {
-	h := &house{life: ctx, cfg: cfg, log: log, store: st, metrics: made.metrics, doors: made.doors}
+	h := &house{life: ctx, cfg: cfg, log: log, store: st, metrics: made.metrics, doors: made.doors, self: made.self}
 	h.problems = problem.New(h.tellProblem)
 	h.health = newHealth(st.Check, h.problems, replacer(secretsOf(reflect.ValueOf(cfg))))
 	h.metrics.registry.MustRegister(newLedger(st))
@@ -157,12 +161,8 @@ func (h *house) newEngine(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	self, err := lease.Self(rand.Text())
-	if err != nil {
-		return err
-	}
 	live := session.New()
-	with := h.company(self)
+	with := h.company(h.self)
 	h.node = with.node
 	h.reach = node.NewReach(ctx, live, h.node, h.store)
 	reader := readback.New(h.store, readback.Options{Log: h.log,
@@ -173,7 +173,7 @@ func (h *house) newEngine(ctx context.Context) error {
 		}})
 	h.keeper = lease.New(h.store, lease.Options{TTL: h.cfg.Lease.TTL, Renew: h.cfg.Lease.Renew, Wait: h.cfg.Lease.Wait, Alive: with.holds, Log: h.log})
 	files := attach.New(attach.Options{Next: runner, Fetchers: h.fetchers(), Workspace: h.cfg.Agent.Workspace, Log: h.log})
-	h.dispatch = dispatch.New(dispatch.Config{Store: h.store, Keeper: h.keeper, Holder: self, Alive: with.alive, Others: with.others, Runner: files, Hub: h.hub, Sessions: live,
+	h.dispatch = dispatch.New(dispatch.Config{Store: h.store, Keeper: h.keeper, Holder: h.self, Alive: with.alive, Others: with.others, Runner: files, Hub: h.hub, Sessions: live,
 		Outlet: outlet{h.mouth}, Readback: wakingReader{reader, h.mouth.Wake}, Observe: h.metrics.ended, Notify: h.mouth.Notify,
 		MaxParallel: h.cfg.Turns.MaxParallel, Liveness: h.cfg.Lease.Liveness, Drain: h.cfg.Turns.Drain, Log: h.log})
 	desk := admission.New(h.store, admission.Options{Wake: h.dispatch.Wake, Sessions: h.reach, Cap: h.cfg.Busy.Cap, Metrics: h.metrics, Log: h.log})

@@ -25,9 +25,18 @@ func (h *house) company(self core.Holder) company {
 		return company{alive: lease.Alone(self), holds: nobody, others: nobody}
 	}
 	n := node.New(node.Config{Store: h.store, Self: self, Version: programVersion(), TTL: h.cfg.Lease.Node, Proven: lease.Alive, Log: h.log,
-		Heard: h.heard, Lost: func() { h.keeper.LoseAll() }})
+		Heard: h.heard, Died: h.inherit, Lost: func() { h.keeper.LoseAll() }})
 	other := func(holder core.Holder) bool { return holder.Instance != self.Instance && n.Alive(holder) }
 	return company{node: n, alive: n.Alive, holds: other, others: other}
+}
+
+// inherit takes up what nodes that are gone have left: what they were sending, and what they were running.
+func (h *house) inherit(ctx context.Context, instances []string) {
+	if err := h.store.Outbox().Seize(ctx, instances...); err != nil {
+		h.log.Warn("what a node left unsent could not be taken up yet; it is when its time comes", "err", err)
+	}
+	h.mouth.Wake()
+	h.dispatch.Look()
 }
 
 // heard acts on a note of another node.

@@ -22,8 +22,9 @@ func databasePath(c config.Config) string {
 	return filepath.Join(c.Data, databaseFile)
 }
 
-func openStore(ctx context.Context, c config.Config) (*store.Store, error) {
-	return store.Open(ctx, store.Options{Driver: c.Store.Driver, DSN: databasePath(c), Sync: c.Store.Sync})
+// openStore opens the store for a process with that instance id; empty: it serves nobody.
+func openStore(ctx context.Context, c config.Config, instance string) (*store.Store, error) {
+	return store.Open(ctx, store.Options{Driver: c.Store.Driver, DSN: databasePath(c), Sync: c.Store.Sync, Node: instance})
 }
 
 // nodes reports whether other processes may serve the same store.
@@ -38,7 +39,7 @@ func (a *app) withStore(ctx context.Context, fn func(core.Store) error) (err err
 	if _, err := os.Stat(databasePath(c)); !nodes(c) && errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("there is no database at %s yet; bellhop serve makes it", databasePath(c))
 	}
-	s, err := openStore(ctx, c)
+	s, err := openStore(ctx, c, "")
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -68,11 +69,12 @@ func (a *app) open(ctx context.Context, cfg config.Config, log *slog.Logger, lev
 // prepare opens the store, and makes beside it what does not need it. A store that was opened comes back also with an error.
 func prepare(ctx context.Context, cfg config.Config, at net.Addr) (st *store.Store, made parts, err error) {
 	var group errgroup.Group
+	instance := rand.Text()
 	group.Go(func() (err error) {
-		made, err = newParts(cfg)
+		made, err = newParts(cfg, instance)
 		return errors.Join(err, writeAddress(cfg.Data, reachable(at)))
 	})
-	st, err = openStore(ctx, cfg)
+	st, err = openStore(ctx, cfg, instance)
 	return st, made, errors.Join(err, group.Wait())
 }
 

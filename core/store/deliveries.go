@@ -73,7 +73,7 @@ func (t *tx) deliver(d core.Delivery) error {
 		media = excluded.media, question = excluded.question,
 		parts = CASE WHEN excluded.parts = '' THEN deliveries.parts ELSE excluded.parts END, attempts = excluded.attempts,
 		not_before = excluded.not_before, live_until = excluded.live_until, due = excluded.due, error = excluded.error,
-		done = excluded.done WHERE deliveries.state IN ('live', 'owed', 'sending')`)
+		done = excluded.done, node = excluded.node WHERE deliveries.state IN ('live', 'owed', 'sending')`)
 	if err == nil && n == 0 {
 		err = core.Errorf("deliver", core.Conflict, "delivery %s is finished", d.ID)
 	}
@@ -108,10 +108,10 @@ func (t *tx) insertDelivery(d core.Delivery, conflict string) (int64, error) {
 		d.Created = now
 	}
 	return t.exec(`INSERT INTO deliveries (id, conversation, admission, turn, kind, state, target, route, text, buttons, media,
-			question, parts, attempts, not_before, live_until, due, error, created, done)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`+conflict,
+			question, parts, attempts, not_before, live_until, due, error, created, done, node)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`+conflict,
 		d.ID, d.Conversation, d.Admission, d.Turn, d.Kind, d.State, target(d.Route), route, d.Text, buttons, media,
-		d.Question, parts, d.Attempts, ms(d.NotBefore), ms(d.LiveUntil), due(d), d.Error, ms(d.Created), doneAt(d, now))
+		d.Question, parts, d.Attempts, ms(d.NotBefore), ms(d.LiveUntil), due(d), d.Error, ms(d.Created), doneAt(d, now), t.w.s.node)
 }
 
 // Put implements core.Deliveries. Conflict: a row with such an id exists.
@@ -162,9 +162,9 @@ func (t *tx) save(d core.Delivery) error {
 	if err != nil {
 		return err
 	}
-	n, err := t.exec(`UPDATE deliveries SET state = ?, parts = ?, attempts = ?, not_before = ?, live_until = ?, due = ?, error = ?, done = ?
+	n, err := t.exec(`UPDATE deliveries SET state = ?, parts = ?, attempts = ?, not_before = ?, live_until = ?, due = ?, error = ?, done = ?, node = ?
 		WHERE id = ? AND state IN ('live', 'owed', 'sending')`,
-		d.State, parts, d.Attempts, ms(d.NotBefore), ms(d.LiveUntil), due(d), d.Error, doneAt(d, t.now), d.ID)
+		d.State, parts, d.Attempts, ms(d.NotBefore), ms(d.LiveUntil), due(d), d.Error, doneAt(d, t.now), t.w.s.node, d.ID)
 	if err != nil || n == 1 {
 		return err
 	}
@@ -203,7 +203,7 @@ func (o outbox) Due(ctx context.Context, now time.Time, lease time.Duration, lim
 				d.State = core.DeliveryOwed
 			}
 			d.LiveUntil = until
-			if _, err := t.exec(`UPDATE deliveries SET state = ?, live_until = ?, due = ? WHERE id = ?`, d.State, ms(until), due(*d), d.ID); err != nil {
+			if _, err := t.exec(`UPDATE deliveries SET state = ?, live_until = ?, due = ?, node = ? WHERE id = ?`, d.State, ms(until), due(*d), t.w.s.node, d.ID); err != nil {
 				return err
 			}
 		}
@@ -216,11 +216,20 @@ func (o outbox) Due(ctx context.Context, now time.Time, lease time.Duration, lim
 }
 
 // Seize implements core.Deliveries. A row that is sending stays so, because the fate of its last attempt is unknown.
-func (o outbox) Seize(ctx context.Context) error {
+func (o outbox) Seize(ctx context.Context, nodes ...string) error {
+	const seize = `UPDATE deliveries SET state = CASE state WHEN 'live' THEN 'owed' ELSE state END, live_until = 0, due = not_before
+		WHERE due IS NOT NULL AND live_until > 0`
 	return o.s.write(ctx, "seize deliveries", unsynced, func(t *tx) error {
-		_, err := t.exec(`UPDATE deliveries SET state = CASE state WHEN 'live' THEN 'owed' ELSE state END, live_until = 0, due = not_before
-			WHERE due IS NOT NULL AND live_until > 0`)
-		return err
+		if len(nodes) == 0 {
+			_, err := t.exec(seize)
+			return err
+		}
+		for _, n := range nodes {
+			if _, err := t.exec(seize+` AND node = ?`, n); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }
 

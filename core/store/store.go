@@ -18,6 +18,7 @@ type Options struct {
 	DSN    string // SQLite: path of the database file; its folder is made when missing. PostgreSQL: a URL, or key=value
 	// Sync is "full", the default, or "normal": then the last transactions may be lost on power loss, never by a crash.
 	Sync string
+	Node string           // instance of the process, noted as the owner of deliveries; may be empty where there is one
 	Log  *slog.Logger     // nil: silent
 	Now  func() time.Time // the store's clock; nil: the process's with SQLite, the server's with PostgreSQL
 	// LockWait is how long a write waits for the write lock of another process before it is Unavailable; 0: 30 s.
@@ -29,6 +30,7 @@ type Store struct {
 	d      *dialect
 	log    *slog.Logger
 	now    func() time.Time
+	node   string
 	writer *sqlx.DB
 	reader *sqlx.DB
 	w      *committer
@@ -58,7 +60,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if o.Sync == "normal" {
 		d.synced = d.unsynced
 	}
-	s := &Store{d: d, log: o.Log, now: o.Now, memory: newMemory(), stmts: map[string]*sqlx.Stmt{}}
+	s := &Store{d: d, log: o.Log, now: o.Now, node: o.Node, memory: newMemory(), stmts: map[string]*sqlx.Stmt{}}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}

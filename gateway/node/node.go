@@ -33,6 +33,8 @@ type Config struct {
 	Proven func(core.Holder) bool
 	// Heard gets each note of another node, one at a time, and NoteMissed when some may have been lost. It must not block.
 	Heard func(core.Note)
+	// Died gets the instances that turn out to be gone, once each, also before Join has returned. It must not block for long.
+	Died func(ctx context.Context, instances []string)
 	// Lost is called when this node has not been able to beat for so long that others may soon take over what it runs. It is
 	// called again for each further beat that fails.
 	Lost func()
@@ -46,7 +48,8 @@ type Node struct {
 	mu     sync.Mutex
 	beaten time.Time // when the last beat that was stored began
 	live   int
-	gone   map[string]bool // instances
+	gone   map[string]bool // instances, as the store says
+	dead   map[string]bool // instances that Died was told of
 	seats  map[string]core.Seat
 }
 
@@ -61,13 +64,16 @@ func New(cfg Config) *Node {
 	if cfg.Heard == nil {
 		cfg.Heard = func(core.Note) {}
 	}
+	if cfg.Died == nil {
+		cfg.Died = func(context.Context, []string) {}
+	}
 	if cfg.Lost == nil {
 		cfg.Lost = func() {}
 	}
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Node{cfg: cfg, live: 1, gone: map[string]bool{}, seats: map[string]core.Seat{}}
+	return &Node{cfg: cfg, live: 1, gone: map[string]bool{}, dead: map[string]bool{}, seats: map[string]core.Seat{}}
 }
 
 // Join makes the node known, before it takes its first lease.
@@ -124,6 +130,15 @@ func (n *Node) beat(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if died := n.note(began, live, gone); len(died) > 0 {
+		n.cfg.Log.Info("nodes are gone; what they left is taken up", "count", len(died))
+		n.cfg.Died(ctx, died)
+	}
+	return nil
+}
+
+// note keeps what a beat that began at a time has shown, and returns who turned out to be gone.
+func (n *Node) note(began time.Time, live, gone []core.Node) (died []string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.beaten, n.live = began, max(1, len(live))
@@ -131,7 +146,20 @@ func (n *Node) beat(ctx context.Context) error {
 	for _, g := range gone {
 		n.gone[g.Holder.Instance] = true
 	}
-	return nil
+	for _, l := range live {
+		if n.cfg.Proven(l.Holder) {
+			delete(n.dead, l.Holder.Instance) // it was only paused
+		} else {
+			gone = append(gone, l)
+		}
+	}
+	for _, g := range gone {
+		if id := g.Holder.Instance; !n.dead[id] {
+			n.dead[id] = true
+			died = append(died, id)
+		}
+	}
+	return died
 }
 
 // deaf reports whether the last beat is so old that what this node holds may soon be taken.

@@ -51,6 +51,10 @@ var deliveryTests = []test{
 			}
 		}
 		k.equal(k.due(9), []string(nil))
+		if err := out.Seize(k.Context(), "somebody else"); err != nil {
+			k.Fatal(err)
+		}
+		k.equal(k.due(9), []string(nil))
 		if err := out.Seize(k.Context()); err != nil {
 			k.Fatal(err)
 		}
