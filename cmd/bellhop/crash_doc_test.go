@@ -15,7 +15,7 @@ const matrixHead = `# What happens when the process dies
 Written by the test that does it: SIGKILL at the point (or SIGTERM, while a person is asked), restart on the same data
 folder, then what a person sees, in a chat and at a client of the JSON-RPC door (the browser, the terminal). See
 ` + "`cmd/bellhop/crash_test.go`" + `; ` + "`make crash`" + ` runs it.
-At the door nothing is ever marked: a client asks again under its request id and catches up by number.
+Every row is run on SQLite and on PostgreSQL. At the door nothing is ever marked: a client asks again under its request id and catches up by number.
 
 | dies | door | with a tool | afterwards | effects of the tool |
 |---|---|---|---|---|

@@ -34,6 +34,12 @@ var stops = []struct {
 
 // Wherever the process dies on the way of a stop, the turn ends, the person is told, and the next message is answered.
 func TestKillDuringAStop(t *testing.T) {
+	for _, on := range storeKinds {
+		t.Run(on.name, func(t *testing.T) { killDuringAStop(t, on) })
+	}
+}
+
+func killDuringAStop(t *testing.T, on storeKind) {
 	ways := map[string]func(r *rig){
 		"command": func(r *rig) { r.chat.Say(r.owner, "/stop") },
 		"button":  func(r *rig) { r.until("the button", func() bool { return r.press("stop:", "") }) },
@@ -42,7 +48,7 @@ func TestKillDuringAStop(t *testing.T) {
 		for _, s := range stops {
 			t.Run(way+"/"+s.point, func(t *testing.T) {
 				t.Parallel()
-				r := newRig(t, hanging)
+				r := newRig(t, hanging).on(on)
 				g := r.launch("BELLHOP_CRASH=" + s.point)
 				g.ready()
 				r.chat.Say(r.owner, "hello")

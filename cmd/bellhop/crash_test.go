@@ -113,13 +113,15 @@ func TestEveryPointIsInTheMatrix(t *testing.T) {
 }
 
 func TestKillMatrix(t *testing.T) {
-	for _, row := range matrix {
-		t.Run(row.point, func(t *testing.T) {
-			t.Parallel()
-			r := newRig(t, scripted)
-			row.kill(r)
-			row.check(r)
-		})
+	for _, on := range storeKinds {
+		for _, row := range matrix {
+			t.Run(on.name+"/"+row.point, func(t *testing.T) {
+				t.Parallel()
+				r := newRig(t, scripted).on(on)
+				row.kill(r)
+				row.check(r)
+			})
+		}
 	}
 }
 

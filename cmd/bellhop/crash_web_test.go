@@ -21,17 +21,18 @@ func (w row) atDoor() fate {
 }
 
 func TestKillMatrixAtTheDoor(t *testing.T) {
-	for _, row := range matrix {
-		if row.chat {
-			continue
+	for _, on := range storeKinds {
+		for _, row := range matrix {
+			if row.chat {
+				continue
+			}
+			t.Run(on.name+"/"+row.point, func(t *testing.T) {
+				t.Parallel()
+				k := &doorKill{row: row, r: newRig(t, scripted).on(on)}
+				k.kill()
+				k.check()
+			})
 		}
-		t.Run(row.point, func(t *testing.T) {
-			t.Parallel()
-			r := newRig(t, scripted)
-			k := &doorKill{row: row, r: r}
-			k.kill()
-			k.check()
-		})
 	}
 }
 

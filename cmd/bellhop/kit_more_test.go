@@ -5,7 +5,6 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -27,7 +26,7 @@ func (r *rig) reconfigure(old, new string) {
 // open lets fn look into the store; while a gateway serves it, fn must not write.
 func (r *rig) open(fn func(core.Store)) {
 	r.t.Helper()
-	s, err := store.Open(context.Background(), store.Options{DSN: filepath.Join(r.dir, "data", databaseFile)})
+	s, err := store.Open(context.Background(), r.store)
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"net/http/httptest"
 	"os"
@@ -18,6 +19,8 @@ import (
 
 	"bellhop/adapters/telegram/telegramtest"
 	"bellhop/core/provider/providertest"
+	"bellhop/core/store"
+	"bellhop/core/store/pgtest"
 	"bellhop/core/tool/shell"
 )
 
@@ -30,7 +33,9 @@ func TestMain(m *testing.M) {
 	if os.Getenv("BELLHOP_BE_MAIN") == "1" {
 		os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	database.stop()
+	os.Exit(code)
 }
 
 // patience is how long a test waits for something that has to happen.
@@ -46,6 +51,59 @@ type rig struct {
 	model  *providertest.Server
 	owner  telegramtest.Person
 	chat   *telegramtest.Chat
+	store  store.Options
+}
+
+// storeKind is a kind of store that a test runs on; dsn makes a database, empty: the file in the data folder.
+type storeKind struct {
+	name string
+	dsn  func(t *testing.T) string
+}
+
+var storeKinds = []storeKind{
+	{"sqlite", func(*testing.T) string { return "" }},
+	{"postgres", func(t *testing.T) string { return database.get(t).Database(t) }},
+}
+
+// database is the PostgreSQL of all tests here, started when the first needs it.
+var database lazyDatabase
+
+type lazyDatabase struct {
+	once   sync.Once
+	server *pgtest.Server
+	err    error
+}
+
+func (l *lazyDatabase) get(t *testing.T) *pgtest.Server {
+	t.Helper()
+	l.once.Do(func() { l.server, l.err = pgtest.Start() })
+	if errors.Is(l.err, pgtest.ErrMissing) && os.Getenv("CI") == "" {
+		t.Skip(l.err)
+	}
+	if l.err != nil {
+		t.Fatal(l.err)
+	}
+	return l.server
+}
+
+func (l *lazyDatabase) stop() {
+	if l.server != nil {
+		_ = l.server.Stop()
+	}
+}
+
+// on makes the rig's gateway keep its store elsewhere.
+func (r *rig) on(k storeKind) *rig {
+	r.t.Helper()
+	if dsn := k.dsn(r.t); dsn != "" {
+		r.store = store.Options{Driver: k.name, DSN: dsn}
+		text, err := os.ReadFile(r.config)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		r.write(string(text) + fmt.Sprintf("store: {driver: %s, dsn: %q}\n", k.name, dsn))
+	}
+	return r
 }
 
 // ownBot is a bot with a token of its own: on one machine only one gateway may use a token.
@@ -64,7 +122,7 @@ func newRig(t *testing.T, rule providertest.Rule) *rig {
 // newRigIn makes surroundings in dir whose model answers by rule. The owner is an admin and may talk.
 func newRigIn(t *testing.T, dir string, rule providertest.Rule) *rig {
 	t.Helper()
-	r := &rig{t: t, dir: dir, tg: telegramtest.New(telegramtest.Options{Bot: ownBot()}), model: providertest.New(rule)}
+	r := &rig{t: t, dir: dir, store: store.Options{DSN: filepath.Join(dir, "data", databaseFile)}, tg: telegramtest.New(telegramtest.Options{Bot: ownBot()}), model: providertest.New(rule)}
 	api := httptest.NewServer(r.tg)
 	t.Cleanup(api.Close)
 	r.api = api.URL
