@@ -212,13 +212,15 @@ func (s *soak) murder(g *process) {
 // settle waits until everything has its end, and counts.
 func (s *soak) settle(g *process) {
 	s.r.t.Helper()
-	s.web.insist("m-web-99999", "m-web-99999")
+	if s.web != nil {
+		s.web.insist("m-web-99999", "m-web-99999")
+		s.webSaid = append(s.webSaid, "m-web-99999")
+	}
 	for n, c := range s.chats {
 		id := fmt.Sprintf("m-c%d-99999", n)
 		c.said = append(c.said, id)
 		c.Say(c.person, id)
 	}
-	s.webSaid = append(s.webSaid, "m-web-99999")
 	for n, c := range s.chats {
 		s.r.untilLong(fmt.Sprintf("the last message of chat %d is answered", n), new(string), func() bool {
 			s.dropFates(c)
@@ -226,6 +228,9 @@ func (s *soak) settle(g *process) {
 		})
 	}
 	s.r.untilLong("the last message at the door is answered", new(string), func() bool {
+		if s.web == nil {
+			return true
+		}
 		_ = s.web.call("prompt.submit", map[string]any{"session_id": s.web.session, "text": "/resolve drop", "queue": true}, nil)
 		return s.web.resume().finals("m-web-99999") > 0
 	})
@@ -297,7 +302,10 @@ func (s *soak) count(verified string) {
 			}
 		}
 	}
-	history := s.history()
+	history := map[string]int{}
+	if s.web != nil {
+		history = s.history()
+	}
 	for _, id := range s.webSaid {
 		said++
 		switch n := history[id]; {
