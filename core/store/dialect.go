@@ -37,6 +37,7 @@ type dialect struct {
 	begin         string   // starts a write transaction, taking the write lock at once
 	synced        string   // outside a transaction: commits survive power loss from now on
 	unsynced      string   // outside a transaction: commits survive a crash of the process only
+	relaxed       string   // the same, for both, when the configuration asks for it
 	rest, goodbye string   // housekeeping when idle and before closing; may be empty
 
 	// What a database needs that others write to from elsewhere, over a network. Empty in one that serves one host.

@@ -36,9 +36,11 @@ func postgresDialect() *dialect {
 		alive:      alivePostgres,
 		args:       plainTexts,
 		begin:      "BEGIN",
-		synced:     "SET synchronous_commit = on",
-		unsynced:   "SET synchronous_commit = off",
-		clock:      "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)",
+		// The server may crash while nodes go on: what they act on must have survived, so nothing is committed unsynced.
+		synced:   "SET synchronous_commit = on",
+		unsynced: "SET synchronous_commit = on",
+		relaxed:  "SET synchronous_commit = off",
+		clock:    "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)",
 		hold: `SELECT 1 FROM conversations WHERE id = ? OR id = (SELECT conversation FROM admissions WHERE id = ?)
 			FOR UPDATE`,
 		holds: `SELECT 1 FROM conversations WHERE id = ANY(?) OR id IN (SELECT conversation FROM keys WHERE key = ANY(?))

@@ -29,6 +29,7 @@ func sqliteDialect() *dialect {
 		begin:      "BEGIN IMMEDIATE",
 		synced:     "PRAGMA synchronous = FULL",
 		unsynced:   "PRAGMA synchronous = NORMAL",
+		relaxed:    "PRAGMA synchronous = NORMAL",
 		rest:       "PRAGMA wal_checkpoint(PASSIVE)",
 		goodbye:    "PRAGMA optimize",
 	}

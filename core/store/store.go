@@ -58,7 +58,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	}
 	d := dialects[o.Driver]()
 	if o.Sync == "normal" {
-		d.synced = d.unsynced
+		d.synced, d.unsynced = d.relaxed, d.relaxed
 	}
 	s := &Store{d: d, log: o.Log, now: o.Now, node: o.Node, memory: newMemory(), stmts: map[string]*sqlx.Stmt{}}
 	if s.log == nil {
