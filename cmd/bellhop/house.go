@@ -114,7 +114,7 @@ func newHouse(ctx context.Context, cfg config.Config, st core.Store, made parts,
 func (h *house) newMouth() *deliver.Mouth {
 	c := deliver.Config{Store: h.store.Outbox(), Chats: h.store, Leases: h.store, Turns: h.store, Home: h.access.Home,
 		Platforms: map[string]deliver.Platform{}, Files: []string{h.cfg.Agent.Workspace, spillFolder(h.cfg)},
-		Alone: !nodes(h.cfg), Metrics: h.metrics, Log: h.log}
+		Nodes: h.count, Alone: !nodes(h.cfg), Metrics: h.metrics, Log: h.log}
 	for _, d := range h.doors {
 		c.Adapters = append(c.Adapters, d.Adapter)
 		c.Platforms[d.Name()] = d.speak

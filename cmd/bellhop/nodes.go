@@ -71,3 +71,11 @@ func (h *house) tell(ctx context.Context, n core.Note) {
 		h.node.Tell(ctx, n)
 	}
 }
+
+// count is how many processes serve the store.
+func (h *house) count() int {
+	if h.node == nil {
+		return 1
+	}
+	return h.node.Count()
+}

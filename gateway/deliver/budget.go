@@ -42,9 +42,10 @@ type budget struct {
 type bucket struct {
 	rate  Rate
 	full  time.Time
-	until time.Time // the platform said: nothing before
-	slow  time.Time // half the rate until then
-	turn  time.Time // of a chat: when its preview may ask again
+	until time.Time  // the platform said: nothing before
+	slow  time.Time  // half the rate until then
+	turn  time.Time  // of a chat: when its preview may ask again
+	among func() int // of the bot: how many nodes share the rate; nil: this one alone has it
 }
 
 type waiter struct {
@@ -60,10 +61,14 @@ func newBudget(chat, group, bot Rate) *budget {
 }
 
 func (b *bucket) every(now time.Time) time.Duration {
-	if now.Before(b.slow) {
-		return 2 * b.rate.Every
+	every := b.rate.Every
+	if b.among != nil {
+		every *= time.Duration(max(1, b.among()))
 	}
-	return b.rate.Every
+	if now.Before(b.slow) {
+		return 2 * every
+	}
+	return every
 }
 
 // ready returns when n tokens will be there with keep more left over.
@@ -71,6 +76,9 @@ func (b *bucket) ready(now time.Time, n, keep int) time.Time {
 	at := b.until
 	if b.rate.Every > 0 {
 		burst := max(b.rate.Burst, 1)
+		if b.among != nil {
+			burst = max(1, burst/max(1, b.among()))
+		}
 		spare := burst - min(keep, burst-1) - n
 		if t := b.full.Add(-time.Duration(spare) * b.every(now)); t.After(at) {
 			at = t

@@ -196,3 +196,29 @@ func BenchmarkBudget(b *testing.B) {
 		})
 	}
 }
+
+// The nodes of one bot together stay within its rate, however many there are at the moment.
+func TestRateIsShared(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		nodes := 1
+		b := newBudget(Rate{}, Rate{}, Rate{time.Second, 4})
+		b.bot.among = func() int { return nodes }
+		began := time.Now()
+		take := func(n int) time.Duration {
+			for range n {
+				if _, err := b.take(t.Context(), "chat", false, forFinal, time.Minute); err != nil {
+					t.Fatal(err)
+				}
+			}
+			return time.Since(began)
+		}
+		if took := take(6); took != 2*time.Second {
+			t.Errorf("alone: %v", took)
+		}
+		nodes = 2
+		began = time.Now()
+		if took := take(3); took < 5*time.Second || took > 7*time.Second {
+			t.Errorf("with another: %v", took)
+		}
+	})
+}

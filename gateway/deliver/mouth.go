@@ -76,6 +76,7 @@ type Config struct {
 	Platforms map[string]Platform // by adapter name; the key "" is for the others
 	Files     []string            // folders that files may be sent from
 	GiveUp    time.Duration       // after so long an answer that nobody could be given is recorded as dead; 0: a day
+	Nodes     func() int          // how many processes share each bot's rate; nil: this one alone has it
 	Alone     bool                // no other process delivers from this store: left-overs are taken up at once
 	Metrics   Metrics             // nil: nobody counts
 	Log       *slog.Logger
@@ -114,7 +115,9 @@ func New(cfg Config) *Mouth {
 		if !ok {
 			o = cfg.Platforms[""]
 		}
-		m.channels[a.Name()] = newChannel(a, o, m.metrics, m.Wake, m.log)
+		c := newChannel(a, o, m.metrics, m.Wake, m.log)
+		c.budget.bot.among = cfg.Nodes
+		m.channels[a.Name()] = c
 	}
 	m.lanes, m.debts, m.cards, m.pulse = newLanes(), newDebts(), newCards(m), newPulse(m)
 	return m

@@ -25,24 +25,33 @@ type model struct {
 }
 
 var modelTests = []test{
-	{"any sequence of operations", func(k kit) {
-		n := 0
-		rapid.Check(struct{ testing.TB }{k.tb.(*testing.T)}, func(t *rapid.T) {
-			k := kit{tb: t, Store: k.Store}
-			n++
-			m := &model{k: k, open: map[string][]core.AdmissionID{}, status: map[core.AdmissionID]core.Status{},
-				place: map[string]core.ConversationID{}, fence: map[string]core.Fence{}}
-			census := must(k.Census(k.Context()))(k)
-			m.accepted = int(census.Accepted)
-			for i := range 2 {
-				m.chats = append(m.chats, fmt.Sprintf("m%d-%d", n, i))
+	{"any sequence of operations", func(k kit) { anySequence(k) }},
+}
+
+// anySequence runs operations at random on handles of one store, each on one of them, and compares after each.
+func anySequence(handles ...kit) {
+	n := 0
+	rapid.Check(struct{ testing.TB }{handles[0].tb.(*testing.T)}, func(t *rapid.T) {
+		n++
+		m := &model{open: map[string][]core.AdmissionID{}, status: map[core.AdmissionID]core.Status{},
+			place: map[string]core.ConversationID{}, fence: map[string]core.Fence{}}
+		on := func(op func(*rapid.T)) func(*rapid.T) {
+			return func(t *rapid.T) {
+				m.k = kit{tb: t, Store: handles[rapid.IntRange(0, len(handles)-1).Draw(t, "handle")].Store}
+				op(t)
 			}
-			t.Repeat(map[string]func(*rapid.T){
-				"admit": m.admit, "repeat": m.repeat, "acquire": m.acquire, "claim": m.claim, "settle": m.settle, "cancel": m.cancel,
-				"say": m.say, "move": m.move, "vanish": m.vanish, "resolve": m.resolve, "sleep": m.sleep, "stale": m.stale, "": m.check,
-			})
+		}
+		m.k = kit{tb: t, Store: handles[0].Store}
+		m.accepted = int(must(m.k.Census(m.k.Context()))(m.k).Accepted)
+		for i := range 2 {
+			m.chats = append(m.chats, fmt.Sprintf("m%d-%d", n, i))
+		}
+		t.Repeat(map[string]func(*rapid.T){
+			"admit": on(m.admit), "repeat": on(m.repeat), "acquire": on(m.acquire), "claim": on(m.claim), "say": on(m.say),
+			"settle": on(m.settle), "cancel": on(m.cancel), "move": on(m.move), "vanish": on(m.vanish), "resolve": on(m.resolve),
+			"sleep": on(m.sleep), "stale": on(m.stale), "": on(m.check),
 		})
-	}},
+	})
 }
 
 func (m *model) chat(t *rapid.T) string { return rapid.SampledFrom(m.chats).Draw(t, "chat") }

@@ -26,6 +26,7 @@ var pairTests = []struct {
 	name string
 	run  func(a, b kit)
 }{
+	{"any sequence of operations", func(a, b kit) { anySequence(a, b) }},
 	{"what one commits the other sees", func(a, b kit) {
 		row := a.queue(said("1", "x"))
 		b.equal(b.stored(row.ID), row)
