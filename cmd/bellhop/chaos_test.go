@@ -6,9 +6,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
-	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -16,9 +13,6 @@ import (
 
 	"bellhop/core/store/pgtest"
 )
-
-// nodeTTL is for how long the nodes of the chaos believe each other to live.
-const nodeTTL = 2 * time.Second
 
 // chaos is a soak of several nodes on one PostgreSQL, which fails too.
 type chaos struct {
@@ -77,19 +71,8 @@ func newChaos(t *testing.T, nodes, chats int) *chaos {
 		p := s.r.tg.Person(fmt.Sprint("Person", n))
 		s.chats = append(s.chats, &soakChat{Chat: s.r.tg.DM(p), person: p})
 	}
-	text, err := os.ReadFile(s.r.config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for n := range nodes {
-		r := *s.r
-		r.dir = filepath.Join(s.r.dir, fmt.Sprint("node", n))
-		if err := os.MkdirAll(r.dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
-		r.config = filepath.Join(r.dir, "bellhop.yaml")
-		r.write(strings.Replace(string(text), "data: "+s.r.dir, "data: "+r.dir, 1))
-		s.nodes = append(s.nodes, &member{rig: &r})
+	for _, r := range s.r.split(nodes) {
+		s.nodes = append(s.nodes, &member{rig: r})
 	}
 	return s
 }

@@ -36,8 +36,9 @@ func (w *committer) commit(j *job) {
 // carryOut applies the batch, in a transaction that has begun.
 func (w *committer) carryOut() error {
 	for n := 0; ; n++ {
+		w.undone = false
 		err := w.apply()
-		if err == nil || w.s.d.classify(err) != core.Busy || n == mostTries {
+		if err == nil || w.s.d.classify(err) != core.Busy && !w.undone || n == mostTries {
 			return err
 		}
 		if err := w.begin(func() {}); err != nil {
@@ -144,7 +145,7 @@ func (w *committer) reconnect() error {
 	return err
 }
 
-// fate finds out what became of a commit whose answer was lost with the connection.
+// fate finds out what became of a commit whose answer was lost with the connection; undone tells that it did not happen.
 func (w *committer) fate(fault error) error {
 	deadline := time.Now().Add(w.wait)
 	for pause := time.Millisecond; w.name != ""; pause = min(2*pause, 250*time.Millisecond) {
@@ -157,7 +158,10 @@ func (w *committer) fate(fault error) error {
 		switch {
 		case fate == "committed":
 			return nil
-		case err == nil && fate != "in progress", time.Now().After(deadline):
+		case err == nil && fate != "in progress":
+			w.undone = true
+			return fault
+		case time.Now().After(deadline):
 			return fault
 		}
 		time.Sleep(pause/2 + rand.N(pause))
@@ -235,7 +239,8 @@ func (w *committer) apply() error {
 	if t.fault == nil {
 		t.flush()
 	}
-	if t.fault == nil {
+	committing := t.fault == nil
+	if committing {
 		if _, t.fault = w.exec("COMMIT"); t.fault != nil {
 			if w.lost(t.fault); w.gone {
 				t.fault = w.fate(t.fault)
@@ -248,7 +253,11 @@ func (w *committer) apply() error {
 		}
 		return nil
 	}
-	if w.lost(t.fault); !w.gone {
+	if !committing {
+		w.lost(t.fault)
+		w.undone = w.gone
+	}
+	if !w.gone {
 		_, _ = w.exec("ROLLBACK") // may be over already: some faults end the transaction themselves
 	}
 	err := w.s.fail("commit", t.fault)

@@ -46,14 +46,15 @@ type committer struct {
 	wait time.Duration
 	rest *time.Timer // without work before housekeeping
 
-	turn  chan struct{} // holds one value while somebody commits; guards what follows
-	conn  *sql.Conn
-	stmts map[string]*sql.Stmt
-	batch []*job
-	full  bool      // the connection commits synced
-	now   time.Time // of the transaction, by the store's clock
-	name  string    // of the transaction, where its fate can be asked for
-	gone  bool      // the connection was lost
+	turn   chan struct{} // holds one value while somebody commits; guards what follows
+	conn   *sql.Conn
+	stmts  map[string]*sql.Stmt
+	batch  []*job
+	full   bool      // the connection commits synced
+	now    time.Time // of the transaction, by the store's clock
+	name   string    // of the transaction, where its fate can be asked for
+	gone   bool      // the connection was lost
+	undone bool      // by the loss of the connection: the transaction certainly did not happen
 
 	mu     sync.RWMutex // guards closed against senders
 	closed bool

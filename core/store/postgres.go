@@ -35,7 +35,9 @@ func postgresDialect() *dialect {
 		classify:   classifyPostgres,
 		alive:      alivePostgres,
 		args:       plainTexts,
-		begin:      "BEGIN",
+		// A node that is frozen in the middle of a transaction must not hold up the others.
+		setup: []string{"SET idle_in_transaction_session_timeout = '2s'"},
+		begin: "BEGIN",
 		// The server may crash while nodes go on: what they act on must have survived, so nothing is committed unsynced.
 		synced:   "SET synchronous_commit = on",
 		unsynced: "SET synchronous_commit = on",

@@ -218,3 +218,31 @@ func TestPostgresNotes(t *testing.T) {
 	}
 	<-heard
 }
+
+// A node that is frozen in the middle of a transaction does not keep the others from the conversation for long.
+func TestPostgresFrozenNode(t *testing.T) {
+	o := postgres(t)
+	frozen, other := open(t, o), open(t, o)
+	a, err := admit(t.Context(), frozen, entry(1, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	inside, thaw := make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		_, err := frozen.Edit(t.Context(), a.Conversation, func(*core.Conversation) { once.Do(func() { close(inside); <-thaw }) })
+		if err != nil {
+			t.Error("what was undone by the server was not tried again:", err)
+		}
+	})
+	<-inside
+	if _, err := admit(t.Context(), other, entry(1, 2)); err != nil {
+		t.Error(err)
+	}
+	close(thaw)
+	wg.Wait()
+	if _, err := admit(t.Context(), frozen, entry(1, 3)); err != nil {
+		t.Error(err)
+	}
+}
