@@ -52,7 +52,7 @@ type house struct {
 	keeper   *lease.Keeper
 	self     core.Holder
 	node     *node.Node // nil: no other process serves the store
-	reach    *node.Reach
+	reach    *session.Reach
 	rpc      *rpc.Server
 	auth     *rpc.Auth
 	commands *command.Table
@@ -164,7 +164,7 @@ func (h *house) newEngine(ctx context.Context) error {
 	live := session.New()
 	with := h.company(h.self)
 	h.node = with.node
-	h.reach = node.NewReach(ctx, live, h.node, h.store)
+	h.reach = session.NewReach(ctx, live, with.told(), h.store, h.log)
 	reader := readback.New(h.store, readback.Options{Log: h.log,
 		Stopped: func(ctx context.Context, row core.Admission) (bool, error) { return command.Stopped(ctx, h.store, row) },
 		Drop:    func(ctx context.Context, id core.AdmissionID) { h.ask.Drop(ctx, id) },

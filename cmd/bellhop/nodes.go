@@ -6,6 +6,7 @@ import (
 	"bellhop/core"
 	"bellhop/core/lease"
 	"bellhop/gateway/node"
+	"bellhop/gateway/session"
 )
 
 // This file is what differs when several processes serve one store.
@@ -17,6 +18,14 @@ type company struct {
 	alive  func(core.Holder) bool // whose started rows are not orphans
 	holds  func(core.Holder) bool // whose leases are to be waited for
 	others func(core.Holder) bool // who drains what it holds, so that nobody need wait for it
+}
+
+// told are the others as those who have something to tell them know them; nil: there are none.
+func (c company) told() session.Others {
+	if c.node == nil {
+		return nil
+	}
+	return c.node
 }
 
 func (h *house) company(self core.Holder) company {

@@ -35,6 +35,7 @@ core/turn                    core core/provider core/prompt core/tool core/crash
 core/store                   core core/crash core/store/migration
 core/store/migration         -
 core/store/storetest         core
+core/store/pgtest            -
 core/readback                core core/crash
 stream                       core stream/markup
 stream/markup                -
@@ -45,6 +46,7 @@ adapters/telegram            adapters adapters/media stream/markup
 adapters/telegram/telegramtest  -
 gateway                      core core/crash adapters stream stream/markup gateway/admission gateway/command gateway/ask gateway/session gateway/deliver
 gateway/session              core
+gateway/node                 core
 gateway/admission            core core/crash gateway/session
 gateway/dispatch             core core/crash core/lease core/turn core/readback stream gateway/session
 gateway/deliver              core core/crash adapters stream stream/markup

@@ -6,7 +6,7 @@ import (
 
 	"bellhop/core"
 	"bellhop/gateway/command"
-	"bellhop/gateway/node"
+	"bellhop/gateway/session"
 )
 
 // timedStops measures how long a stop takes, once the guards have let it pass, until its turn is told and what waits is known.
@@ -35,7 +35,7 @@ func (s timedStops) Press(ctx context.Context, c command.Call, data string) (str
 
 // timedInterrupts measures the same of clients that stop a turn without a command.
 type timedInterrupts struct {
-	*node.Reach
+	*session.Reach
 	metrics *metrics
 }
 

@@ -100,7 +100,7 @@ func (n *Node) Tell(ctx context.Context, note core.Note) {
 	}
 	note.From = n.cfg.Self.Instance
 	if err := n.cfg.Store.Tell(ctx, note); err != nil && ctx.Err() == nil {
-		n.cfg.Log.Warn("the other nodes could not be told; they find out by themselves", "kind", note.Kind, "err", err)
+		n.cfg.Log.Warn("the other nodes could not be told; they find out by themselves", "err", err)
 	}
 }
 

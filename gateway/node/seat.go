@@ -36,7 +36,7 @@ func (n *Node) sit(ctx context.Context, name string, waiting bool) (core.Seat, e
 		seat, err := n.take(ctx, name)
 		if err == nil {
 			if told {
-				n.cfg.Log.Info("this node has the connection now", "platform", name, "generation", seat.Generation)
+				n.cfg.Log.Info("this node has the connection now", "platform", name)
 			}
 			return seat, nil
 		}
@@ -45,7 +45,7 @@ func (n *Node) sit(ctx context.Context, name string, waiting bool) (core.Seat, e
 		case ctx.Err() != nil:
 			return seat, ctx.Err()
 		case errors.As(err, &held) && !told:
-			n.cfg.Log.Info("another node has the connection; this one takes it when that one is gone", "platform", name, "host", held.By.Host, "pid", held.By.PID)
+			n.cfg.Log.Info("another node has the connection; this one takes it when that one is gone", "platform", name)
 		case held == nil:
 			n.cfg.Log.Warn("the seat of a connection could not be taken; trying again", "platform", name, "err", err)
 		}

@@ -1,11 +1,21 @@
-package node
+package session
 
 import (
 	"context"
+	"log/slog"
+	"time"
 
 	"bellhop/core"
-	"bellhop/gateway/session"
 )
+
+// reachTime bounds one call to the store or to the other nodes.
+const reachTime = 5 * time.Second
+
+// Others are the other nodes that serve the store; *node.Node tells them.
+type Others interface {
+	Count() int // this one included
+	Tell(ctx context.Context, n core.Note)
+}
 
 // Rows reads what a Reach must know of turns that run elsewhere; a core.Store is one.
 type Rows interface {
@@ -26,27 +36,28 @@ const (
 // nothing for good: commands are rows, so that a stop holds even for a turn whose node dies, and what was to be steered
 // waits in the queue.
 type Reach struct {
-	*session.Registry
-	life context.Context // of the process: what asks here has no context of its own
-	node *Node
-	rows Rows
+	*Registry
+	life   context.Context // of the process: what asks here has no context of its own
+	others Others          // nil: there are none
+	rows   Rows
+	log    *slog.Logger
 }
 
-// NewReach returns a Reach that reads and tells while life lasts. Without a node only what runs here is reached.
-func NewReach(life context.Context, here *session.Registry, n *Node, rows Rows) *Reach {
-	return &Reach{Registry: here, life: life, node: n, rows: rows}
+// NewReach returns a Reach that reads and tells while life lasts. Without others only what runs here is reached.
+func NewReach(life context.Context, here *Registry, others Others, rows Rows, log *slog.Logger) *Reach {
+	return &Reach{Registry: here, life: life, others: others, rows: rows, log: log}
 }
 
 // elsewhere returns the row of c that runs on another node.
 func (r *Reach) elsewhere(c core.ConversationID) (core.Admission, bool) {
-	if r.node == nil || r.node.Count() < 2 {
+	if r.others == nil || r.others.Count() < 2 {
 		return core.Admission{}, false
 	}
-	ctx, cancel := context.WithTimeout(r.life, storeTime)
+	ctx, cancel := context.WithTimeout(r.life, reachTime)
 	defer cancel()
 	rows, err := r.rows.Unsettled(ctx, c)
 	if err != nil {
-		r.node.cfg.Log.Warn("what runs elsewhere could not be looked at", "session", c, "err", err)
+		r.log.Warn("what runs elsewhere could not be looked at", "session", c, "err", err)
 	}
 	for _, a := range rows {
 		if a.Status == core.Started {
@@ -57,10 +68,10 @@ func (r *Reach) elsewhere(c core.ConversationID) (core.Admission, bool) {
 }
 
 func (r *Reach) tell(n core.Note) {
-	ctx, cancel := context.WithTimeout(r.life, storeTime)
+	ctx, cancel := context.WithTimeout(r.life, reachTime)
 	defer cancel()
 	n.Kind = core.NoteControl
-	r.node.Tell(ctx, n)
+	r.others.Tell(ctx, n)
 }
 
 // Interrupt ends what runs in c, here or elsewhere.
@@ -122,15 +133,15 @@ func (r *Reach) Reword(c core.ConversationID, id core.AdmissionID, text string) 
 }
 
 // Status tells what c does, as far as it is known here: of a turn elsewhere that it runs, and since when.
-func (r *Reach) Status(c core.ConversationID) (session.Status, bool) {
+func (r *Reach) Status(c core.ConversationID) (Status, bool) {
 	if s, ok := r.Registry.Status(c); ok {
 		return s, true
 	}
 	a, ok := r.elsewhere(c)
 	if !ok {
-		return session.Status{}, false
+		return Status{}, false
 	}
-	return session.Status{Conversation: c, Turn: a.Turn, Admission: a.ID, Since: a.Claimed, LastActive: a.Claimed}, true
+	return Status{Conversation: c, Turn: a.Turn, Admission: a.ID, Since: a.Claimed, LastActive: a.Claimed}, true
 }
 
 // Heard does what another node wants of a turn that runs here.
@@ -150,12 +161,12 @@ func (r *Reach) Heard(n core.Note) {
 
 // offer reads the row that is to be put into the turn: notes carry names only.
 func (r *Reach) offer(n core.Note) {
-	ctx, cancel := context.WithTimeout(r.life, storeTime)
+	ctx, cancel := context.WithTimeout(r.life, reachTime)
 	defer cancel()
 	a, err := r.rows.Admission(ctx, n.Admission)
 	switch {
 	case err != nil:
-		r.node.cfg.Log.Warn("a message that was to be put into a turn could not be read; it waits", "admission", n.Admission, "err", err)
+		r.log.Warn("a message that was to be put into a turn could not be read; it waits", "admission", n.Admission, "err", err)
 	case a.Status != core.Queued || a.Conversation != n.Conversation:
 	case n.Control == wantReword:
 		r.Registry.Reword(n.Conversation, a.ID, a.Submission.Text)
