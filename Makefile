@@ -36,7 +36,7 @@ unit: ## unit tests, suites, scripts and the browser test
 race: unit ## the same as unit
 
 crash: ## SIGKILL at every persisted boundary, and random kills under load
-	$(GO) test -tags $(TAGS),crashtest -count=1 -timeout 30m -run 'Crash|Kill|Soak' ./cmd/bellhop/
+	$(GO) test -tags $(TAGS),crashtest -count=1 -timeout 30m -run 'Crash|Kill|Soak|Chaos' ./cmd/bellhop/
 
 fuzz: ## every fuzz target for FUZZTIME (20s)
 	@deploy/fuzz $(or $(FUZZTIME),20s)
@@ -47,5 +47,8 @@ bench: ## Go benchmarks
 soak: ## random kills under load for SOAK (1h)
 	SOAK=$(or $(SOAK),1h) $(GO) test -tags $(TAGS),crashtest -count=1 -timeout 3h -v -run 'Soak' ./cmd/bellhop/
 
+chaos: ## three nodes on one PostgreSQL, all of which fail, for SOAK (1h)
+	SOAK=$(or $(SOAK),1h) $(GO) test -tags $(TAGS),crashtest -count=1 -timeout 3h -v -run 'Chaos' ./cmd/bellhop/
+
 FORCE:
-.PHONY: help run demo deps test check unit race crash fuzz bench soak FORCE
+.PHONY: help run demo deps test check unit race crash fuzz bench soak chaos FORCE

@@ -112,8 +112,23 @@ func TestOpenRefuses(t *testing.T) {
 }
 
 func TestNewerSchema(t *testing.T) {
-	o := store.Options{DSN: filepath.Join(t.TempDir(), "bellhop.db")}
+	for name, options := range map[string]func(testing.TB) store.Options{
+		"sqlite":   func(testing.TB) store.Options { return store.Options{DSN: filepath.Join(t.TempDir(), "bellhop.db")} },
+		"postgres": postgres,
+	} {
+		t.Run(name, func(t *testing.T) { newerSchema(t, options(t)) })
+	}
+}
+
+// A process that runs goes on beside a newer one, which only adds to the schema; it is refused when it starts again.
+func newerSchema(t *testing.T, o store.Options) {
 	s := open(t, o)
+	if err := store.Exec(s, `ALTER TABLE admissions ADD COLUMN later TEXT NOT NULL DEFAULT 'x'`); err != nil {
+		t.Fatal(err)
+	}
+	tn := &turn{s: s, tb: t}
+	tn.open(t.Context(), tn.admit(t.Context(), entry(1, 1)), "t")
+	tn.settle(t.Context())
 	if err := store.Exec(s, `INSERT INTO goose_db_version (version_id, is_applied) VALUES (99, 1)`); err != nil {
 		t.Fatal(err)
 	}

@@ -41,7 +41,11 @@ func Start(settings ...string) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{bin: bin}
-	if s.dir, err = os.MkdirTemp("", "pgtest"); err != nil {
+	base := ""
+	if os.Getuid() == 0 {
+		base = "/tmp" // where another user may go, whatever TMPDIR says
+	}
+	if s.dir, err = os.MkdirTemp(base, "pgtest"); err != nil {
 		return nil, err
 	}
 	if err = s.prepare(settings); err == nil {
