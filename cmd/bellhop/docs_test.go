@@ -16,7 +16,7 @@ import (
 )
 
 // pages are what people read and copy from.
-var pages = []string{"README.md", "CONTRIBUTING.md", "docs/kill-matrix.md", "deploy/config.example.yaml", "deploy/bellhop.service",
+var pages = []string{"README.md", "CONTRIBUTING.md", "docs/kill-matrix.md", "docs/reliability.md", "deploy/config.example.yaml", "deploy/bellhop.service",
 	"deploy/compose.yaml", "deploy/Dockerfile", "deploy/demo"}
 
 func page(t *testing.T, name string) string {

@@ -129,7 +129,7 @@ func newerSchema(t *testing.T, o store.Options) {
 	tn := &turn{s: s, tb: t}
 	tn.open(t.Context(), tn.admit(t.Context(), entry(1, 1)), "t")
 	tn.settle(t.Context())
-	if err := store.Exec(s, `INSERT INTO goose_db_version (version_id, is_applied) VALUES (99, 1)`); err != nil {
+	if err := store.Exec(s, `INSERT INTO goose_db_version (version_id, is_applied) VALUES (99, TRUE)`); err != nil {
 		t.Fatal(err)
 	}
 	_, err := store.Open(t.Context(), o)
