@@ -170,9 +170,9 @@ func examineListener(ctx context.Context, c config.Config) (running bool, f find
 }
 
 func (a *app) examineStore(ctx context.Context, c config.Config) finding {
-	f := finding{Check: "store", Detail: databasePath(c)}
-	if _, err := os.Stat(databasePath(c)); errors.Is(err, os.ErrNotExist) {
-		f.OK, f.Detail = true, databasePath(c)+" (made at the first start)"
+	f := finding{Check: "store", Detail: databaseName(c)}
+	if _, err := os.Stat(databasePath(c)); !nodes(c) && errors.Is(err, os.ErrNotExist) {
+		f.OK, f.Detail = true, databaseName(c)+" (made at the first start)"
 		return f
 	}
 	s, err := openStore(ctx, c, "")
@@ -183,11 +183,14 @@ func (a *app) examineStore(ctx context.Context, c config.Config) finding {
 	case err == nil:
 		f.OK = true
 	case core.Is(err, core.NoSpace):
-		f.Detail, f.Remedy = "the disk is full", "free some space in "+filepath.Dir(databasePath(c))
+		f.Detail, f.Remedy = "the disk is full", "free some space where "+databaseName(c)+" is"
 	case core.Is(err, core.Corrupt):
 		f.Detail, f.Remedy = err.Error(), "stop bellhop, copy the data folder, then restore a backup or run sqlite3 .recover on the copy"
 	default:
 		f.Detail = err.Error()
+		if nodes(c) {
+			f.Remedy = "see that the database of store.dsn (BELLHOP_STORE_DSN) runs and lets this user in; nothing is lost meanwhile"
+		}
 	}
 	return f
 }

@@ -22,9 +22,21 @@ func databasePath(c config.Config) string {
 	return filepath.Join(c.Data, databaseFile)
 }
 
+// databaseName is how people are told of the database: an address of PostgreSQL may hold a password.
+func databaseName(c config.Config) string {
+	if nodes(c) {
+		return "the database of store.dsn"
+	}
+	return databasePath(c)
+}
+
 // openStore opens the store for a process with that instance id; empty: it serves nobody.
 func openStore(ctx context.Context, c config.Config, instance string) (*store.Store, error) {
-	return store.Open(ctx, store.Options{Driver: c.Store.Driver, DSN: databasePath(c), Sync: c.Store.Sync, Node: instance})
+	s, err := store.Open(ctx, store.Options{Driver: c.Store.Driver, DSN: databasePath(c), Sync: c.Store.Sync, Node: instance})
+	if err != nil && nodes(c) && core.Is(err, core.Unavailable) {
+		err = core.E("open store", core.Unavailable, fmt.Errorf("the database of store.dsn cannot be used; what was accepted is safe in it: %w", err))
+	}
+	return s, err
 }
 
 // nodes reports whether other processes may serve the same store.
@@ -37,7 +49,7 @@ func (a *app) withStore(ctx context.Context, fn func(core.Store) error) (err err
 		return err
 	}
 	if _, err := os.Stat(databasePath(c)); !nodes(c) && errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("there is no database at %s yet; bellhop serve makes it", databasePath(c))
+		return fmt.Errorf("there is no database at %s yet; bellhop serve makes it", databaseName(c))
 	}
 	s, err := openStore(ctx, c, "")
 	if err != nil {
