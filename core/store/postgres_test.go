@@ -246,3 +246,58 @@ func TestPostgresFrozenNode(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// The server's clock jumps: nobody ever holds a conversation with another, and nobody waits longer than the ttl.
+func TestPostgresClockJumps(t *testing.T) {
+	const ttl = 5 * time.Minute
+	for name, shift := range map[string]time.Duration{"ahead": 3 * time.Hour, "behind": -3 * time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			own, err := pgtest.StartAt(shift)
+			if errors.Is(err, pgtest.ErrMissing) {
+				t.Skip(err)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = own.Stop() })
+			o := store.Options{Driver: "postgres", DSN: own.Database(t)}
+			one, two := open(t, o), open(t, o)
+			a, err := admit(t.Context(), one, entry(1, 1))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if off := time.Until(a.Created) - shift; off.Abs() > time.Minute {
+				t.Fatalf("the server's clock is not asked: %v", a.Created)
+			}
+			first, err := one.Acquire(t.Context(), a.Conversation, "t", core.Holder{Instance: "1"}, ttl, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = two.Acquire(t.Context(), a.Conversation, "u", core.Holder{Instance: "2"}, ttl, nil)
+			want(t, err, core.Busy)
+			if err := own.SetClock(shift + ttl + time.Second); err != nil {
+				t.Fatal(err)
+			}
+			second, err := two.Acquire(t.Context(), a.Conversation, "u", core.Holder{Instance: "2"}, ttl, nil)
+			if err != nil {
+				t.Fatal("the lease did not run out:", err)
+			}
+			_, err = one.Append(t.Context(), first.Fence, core.Batch{Messages: []core.Message{{Role: core.RoleAssistant, Content: "late"}}})
+			want(t, err, core.Stale)
+			if err := own.SetClock(shift - time.Hour); err != nil { // the lease seems to last for more than an hour
+				t.Fatal(err)
+			}
+			if err := two.Holds(t.Context(), second.Fence); err != nil {
+				t.Fatal(err)
+			}
+			_, err = one.Acquire(t.Context(), a.Conversation, "v", core.Holder{Instance: "1"}, ttl, nil)
+			want(t, err, core.Busy)
+			if err := own.SetClock(shift - time.Hour + ttl + time.Second); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := one.Acquire(t.Context(), a.Conversation, "v", core.Holder{Instance: "1"}, ttl, nil); err != nil {
+				t.Fatal("nobody should wait longer than the ttl:", err)
+			}
+		})
+	}
+}

@@ -32,10 +32,36 @@ type Server struct {
 	cmd      *exec.Cmd
 	ears     io.WriteCloser // hears how the server is to end; closed when this process is gone
 	made     atomic.Int64
+	env      []string // of the server, beside this process's
 }
 
 // Start starts a server with the given settings, as name=value, beside those for tests. ErrMissing: it is not installed.
-func Start(settings ...string) (*Server, error) {
+func Start(settings ...string) (*Server, error) { return start(nil, settings) }
+
+// StartAt starts a server whose clock is off by shift, until SetClock. ErrMissing: libfaketime is not installed either.
+func StartAt(shift time.Duration) (*Server, error) {
+	found, _ := filepath.Glob("/usr/lib/*/faketime/libfaketime.so.1")
+	if len(found) == 0 {
+		return nil, fmt.Errorf("%w, and faketime", ErrMissing)
+	}
+	return start(func(s *Server) error {
+		s.env = []string{"LD_PRELOAD=" + found[0], "FAKETIME_NO_CACHE=1", "FAKETIME_DONT_FAKE_MONOTONIC=1", "FAKETIME_TIMESTAMP_FILE=" + s.clock()}
+		return s.SetClock(shift)
+	}, nil)
+}
+
+func (s *Server) clock() string { return filepath.Join(s.dir, "clock") }
+
+// SetClock sets by how much the clock of a server of StartAt is off from now on.
+func (s *Server) SetClock(shift time.Duration) error {
+	next := s.clock() + ".next"
+	if err := os.WriteFile(next, fmt.Appendf(nil, "%+d\n", int(shift.Seconds())), 0o644); err != nil {
+		return err
+	}
+	return os.Rename(next, s.clock())
+}
+
+func start(prepare func(*Server) error, settings []string) (*Server, error) {
 	bin, err := binaries()
 	if err != nil {
 		return nil, err
@@ -48,7 +74,10 @@ func Start(settings ...string) (*Server, error) {
 	if s.dir, err = os.MkdirTemp(base, "pgtest"); err != nil {
 		return nil, err
 	}
-	if err = s.prepare(settings); err == nil {
+	if err = s.prepare(settings); err == nil && prepare != nil {
+		err = prepare(s)
+	}
+	if err == nil {
 		err = s.launch()
 	}
 	if err != nil {
@@ -138,6 +167,7 @@ func (s *Server) launch() error {
 	}
 	defer log.Close()
 	s.cmd = s.command("/bin/sh", "-c", keeper, s.program("postgres"), s.data())
+	s.cmd.Env = append(os.Environ(), s.env...)
 	s.cmd.Stdout, s.cmd.Stderr = log, log
 	if s.ears, err = s.cmd.StdinPipe(); err != nil {
 		return err
