@@ -14,7 +14,8 @@ type priority uint8
 const (
 	forFinal   priority = iota // answers and questions
 	forNotice                  // what the gateway itself has to say
-	forPreview                 // frames of a live message
+	forFirst                   // the first frame of a live message
+	forPreview                 // the others
 	forTyping                  // typing, places in the queue
 )
 
@@ -45,6 +46,7 @@ type bucket struct {
 	until time.Time  // the platform said: nothing before
 	slow  time.Time  // half the rate until then
 	turn  time.Time  // of a chat: when its preview may ask again
+	next  time.Time  // of a chat: what it was told last
 	among func() int // of the bot: how many nodes share the rate; nil: this one alone has it
 }
 
@@ -124,10 +126,13 @@ func (b *budget) bucketOf(chat string, group bool, now time.Time) *bucket {
 
 // reserve is what a caller of priority p must leave for those before it.
 func (b *budget) reserve(p priority) (chat, bot int) {
-	if p < forPreview {
+	switch {
+	case p < forFirst:
 		return 0, 0
+	case p == forFirst:
+		return 1, max(1, b.bot.rate.Burst/2)
 	}
-	return 1, max(1, b.bot.rate.Burst/4)
+	return 1, max(1, b.bot.rate.Burst-2) // a hundred answers may end at once; frames live on what comes in
 }
 
 // readyFor returns when a caller of priority p may go, given everybody who waits before place in the queue.
@@ -165,8 +170,11 @@ func (b *budget) try(chat string, group bool, p priority) (time.Time, bool) {
 		if turn := b.turn(c, at, now); turn.After(at) {
 			at = turn
 		}
+		if !at.After(now) {
+			at = b.yield(c, now)
+		}
 	}
-	if at.After(now) {
+	if c.next = at; at.After(now) {
 		return at, false
 	}
 	c.turn = time.Time{}
@@ -187,6 +195,19 @@ func (b *budget) turn(c *bucket, at, now time.Time) time.Time {
 		b.turns = c.turn.Add(b.bot.every(now))
 	}
 	return c.turn
+}
+
+// yield returns when c may go whose turn has come: now, or after those whose turn came earlier and who are about to ask.
+func (b *budget) yield(c *bucket, now time.Time) time.Time {
+	if c.turn.IsZero() {
+		return now
+	}
+	for _, d := range b.chats {
+		if d != c && !d.turn.IsZero() && d.turn.Before(c.turn) && now.Sub(d.next) < b.bot.every(now) && d.next.Sub(now) < b.bot.every(now) {
+			return now.Add(b.bot.every(now))
+		}
+	}
+	return now
 }
 
 // place returns where a newcomer of priority p stands.

@@ -32,6 +32,7 @@ type channel struct {
 	metrics Metrics
 	log     *slog.Logger
 	reach   reach
+	losses  *losses // nil: lost messages cannot be looked for
 	wake    func() // what is owed can be sent
 
 	mu  sync.Mutex
@@ -48,11 +49,15 @@ const (
 	lackDelete  = "delete"
 )
 
-func newChannel(a adapters.Adapter, o Platform, m Metrics, wake func(), log *slog.Logger) *channel {
+// newChannel makes one. alone: no other process speaks for the account, so all that it makes is known here.
+func newChannel(a adapters.Adapter, o Platform, alone bool, m Metrics, wake func(), log *slog.Logger) *channel {
 	l := a.Limits()
 	c := &channel{name: a.Name(), adapter: a, caps: adapters.CapsOf(a), limits: l, opts: o, metrics: m, wake: wake,
 		log: log.With("platform", a.Name()), off: map[lack]time.Time{}}
 	c.budget = newBudget(rates(o.Limits, l))
+	if c.caps.Tracer != nil && alone {
+		c.losses = newLosses()
+	}
 	if l.DraftRate > 0 {
 		c.drafts = newBudget(draftRates(o.Limits, l))
 	}
@@ -80,8 +85,8 @@ func rates(o Limits, l adapters.Limits) (chat, group, bot Rate) {
 	chat = pick(o.Chat, l.ChatRate, burst)
 	group = pick(o.Group, cmp.Or(l.GroupRate, l.ChatRate), burst)
 	bot = pick(o.Bot, l.BotRate, math.MaxInt)
-	if bot.Every > 0 { // half a second's worth at once: at this rate calls bunch up on the way
-		bot.Burst = max(1, min(bot.Burst, int(500*time.Millisecond/bot.Every)))
+	if bot.Every > 0 { // not a whole second's worth at once: at this rate calls bunch up on the way
+		bot.Burst = max(1, min(bot.Burst, int(800*time.Millisecond/bot.Every)))
 	}
 	return chat, group, bot
 }
@@ -142,16 +147,43 @@ func (c *channel) spent(ctx context.Context, to adapters.Target, method string, 
 	return err
 }
 
-// sendNow creates a message. Like editNow and deleteNow it is called after wait or now.
-func (c *channel) sendNow(ctx context.Context, to adapters.Target, m adapters.Outgoing) (ref adapters.Ref, err error) {
-	err = c.spent(ctx, to, "send", func(ctx context.Context) error {
-		ref, err = c.adapter.Send(ctx, to, m)
-		return err
+// sendNow creates a message. Like editNow and deleteNow it is called after wait or now. lost is the name under which the
+// message can be looked for when nobody knows what became of it.
+func (c *channel) sendNow(ctx context.Context, to adapters.Target, m adapters.Outgoing) (ref adapters.Ref, lost string, err error) {
+	lost, err = c.making(to, c.mark(to), func() error {
+		return c.spent(ctx, to, "send", func(ctx context.Context) error {
+			ref, err = c.adapter.Send(ctx, to, m)
+			return err
+		})
 	})
-	if err == nil {
+	return ref, lost, err
+}
+
+// uploadNow creates a message with a file, which cannot be looked for.
+func (c *channel) uploadNow(ctx context.Context, to adapters.Target, f adapters.Upload) (ref adapters.Ref, err error) {
+	_, err = c.making(to, "", func() error {
+		return c.spent(ctx, to, "upload", func(ctx context.Context) error {
+			ref, err = c.caps.Uploader.Upload(ctx, to, f)
+			return err
+		})
+	})
+	return ref, err
+}
+
+// making runs a call that makes a message, and remembers what became of it.
+func (c *channel) making(to adapters.Target, mark string, call func() error) (lost string, err error) {
+	if c.losses != nil {
+		o := c.losses.begin(to.Chat, mark)
+		defer func() { c.losses.end(to.Chat, o, kindOf(err) == adapters.Ambiguous) }()
+		lost = o.name
+	}
+	if err = call(); err == nil {
 		c.reach.making()
 	}
-	return ref, err
+	if kindOf(err) != adapters.Ambiguous {
+		lost = ""
+	}
+	return lost, err
 }
 
 func (c *channel) editNow(ctx context.Context, to adapters.Target, ref adapters.Ref, m adapters.Outgoing) error {
@@ -180,20 +212,11 @@ func edited(err error) error {
 
 // mark is where a message that is about to be made can be looked for, should nobody say what became of it.
 func (c *channel) mark(to adapters.Target) string {
-	if c.caps.Tracer == nil {
+	if c.losses == nil {
 		return ""
 	}
 	now, _ := c.caps.Tracer.Trace(to, "")
 	return now
-}
-
-// near are ids that a message made right after mark may have.
-func (c *channel) near(to adapters.Target, mark string) []adapters.Ref {
-	if c.caps.Tracer == nil || mark == "" {
-		return nil
-	}
-	_, near := c.caps.Tracer.Trace(to, mark)
-	return near
 }
 
 func (c *channel) canEdit(chat string) bool {

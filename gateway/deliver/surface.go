@@ -39,7 +39,7 @@ func (s *surface) Post(ctx context.Context, v stream.View) (string, error) {
 	if !v.Final && (s.behind() || !s.grace(ctx)) || !s.start(ctx, v.Final) {
 		return "", stream.ErrSkip
 	}
-	if err := s.allow(ctx, v.Final); err != nil {
+	if err := s.allow(ctx, v.Final, forFirst); err != nil {
 		s.done(posted)
 		return "", s.answer(err)
 	}
@@ -53,8 +53,10 @@ func (s *surface) Post(ctx context.Context, v stream.View) (string, error) {
 	var ref adapters.Ref
 	err := s.fall(ctx, v, func(m adapters.Outgoing) error {
 		var err error
-		s.aim(s.c.mark(s.target()))
-		ref, err = s.c.sendNow(ctx, s.target(), m)
+		var name string
+		if ref, name, err = s.c.sendNow(ctx, s.target(), m); kindOf(err) == adapters.Ambiguous {
+			s.lose(name)
+		}
 		return err
 	})
 	switch {
@@ -84,11 +86,11 @@ func (s *surface) behind() bool {
 	return s.m.debts.before(k, id)
 }
 
-// aim notes where the message that is about to be made can be looked for.
-func (s *surface) aim(mark string) {
+// lose notes by which name a message can be looked for, and since when nobody knows what became of it.
+func (s *surface) lose(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.mark = mark
+	s.mark, s.lostAt = name, time.Now().Truncate(time.Millisecond)
 }
 
 // grace waits a moment before the first preview while many turns run: an answer that is there in a moment then is one
@@ -149,7 +151,7 @@ func (s *surface) Edit(ctx context.Context, ref string, v stream.View) error {
 	if s.shows(ref, v) {
 		return nil
 	}
-	if err := s.allow(ctx, v.Final); err != nil {
+	if err := s.allow(ctx, v.Final, forPreview); err != nil {
 		return s.answer(err)
 	}
 	err := s.fall(ctx, v, func(m adapters.Outgoing) error {
@@ -201,14 +203,14 @@ func (s *surface) target() adapters.Target {
 }
 
 // allow spends one call of the budget and asks the fence where that is due.
-func (s *surface) allow(ctx context.Context, final bool) error {
+func (s *surface) allow(ctx context.Context, final bool, frame priority) error {
 	if final {
 		return s.c.wait(ctx, s.target(), forFinal, patience)
 	}
 	if err := s.holds(ctx); err != nil {
 		return err
 	}
-	return s.c.now(s.target(), forPreview)
+	return s.c.now(s.target(), frame)
 }
 
 // holds asks whether the turn may still speak when that was not asked for a while.
