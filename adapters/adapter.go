@@ -203,8 +203,12 @@ type (
 		Probe(ctx context.Context) (who string, err error)
 	}
 	// Tracer tells where a message may be whose Send got no answer. Trace returns a mark of what is newest where messages at
-	// to are numbered, "" where that is unknown; and, nearest first, ids that a message may have which was made right after
-	// mark was taken. Whoever can edit one of them has found a message of ours that nobody knew of. No call is made.
+	// to are numbered, "" where that is unknown; and, likeliest first, ids that a message may have which was made right
+	// after mark was taken. Such an id is below one that is known by now, was given to nobody the adapter knows of, and is
+	// given to nobody any more; while nothing newer is known there is none, and none while a message of the chat is being
+	// made. The answer holds until the next Send: ask again before each use. Whoever can edit one of them has found a
+	// message of this account that its adapter knows nothing of, which is the one that is looked for if no other of the
+	// chat, in whatever thread, was lost, and no other process speaks for the account. No call is made.
 	Tracer interface {
 		Trace(to Target, mark string) (now string, near []Ref)
 	}

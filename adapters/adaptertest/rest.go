@@ -37,8 +37,8 @@ func drafts(r *rig) {
 	r.kind(r.caps.Drafter.Draft(r.ctx(), r.Group(), 7, adapters.Outgoing{Text: "x"}), adapters.Unsupported)
 }
 
-// trace: a message whose send got no answer is found among few guesses, also when others came since; no message that is
-// known is a guess, and a mark of another process leads nowhere.
+// trace: a message whose send got no answer is found among few guesses once something newer is known; no id is a guess that
+// is known or may still be given to somebody, and a mark of another process leads nowhere.
 func trace(r *rig) {
 	if !r.Caps().Trace {
 		return
@@ -53,6 +53,9 @@ func trace(r *rig) {
 		r.FailNext(FailLost)
 		_, err := r.a.Send(r.ctx(), place, adapters.Outgoing{Text: "lost"})
 		r.kind(err, adapters.Ambiguous)
+		if _, near := r.caps.Tracer.Trace(place, mark); len(near) > 0 {
+			r.t.Fatalf("guessed %v: nothing newer is known", near)
+		}
 		r.say(place, "meanwhile")
 		after := r.sent(place, adapters.Outgoing{Text: "after"})
 		_, near = r.caps.Tracer.Trace(place, mark)

@@ -33,7 +33,7 @@ type channel struct {
 	log     *slog.Logger
 	reach   reach
 	losses  *losses // nil: lost messages cannot be looked for
-	wake    func() // what is owed can be sent
+	wake    func()  // what is owed can be sent
 
 	mu  sync.Mutex
 	off map[lack]time.Time // capabilities a peer lacks, and until when that is believed

@@ -29,6 +29,9 @@ type platform struct {
 	fail   func(c call) error
 	took   func(c call) bool // whether a failed call takes effect all the same
 	traces bool              // whether Trace has guesses
+	known  map[string]bool   // ids whose message the adapter was told of
+	newest int               // of those
+	slow   time.Duration     // what an edit takes to arrive
 }
 
 type message struct {
@@ -83,7 +86,17 @@ func (p *platform) Send(_ context.Context, to adapters.Target, m adapters.Outgoi
 	if err != nil {
 		return "", err
 	}
+	p.know(ref)
 	return adapters.Ref(ref), nil
+}
+
+// know notes that the adapter knows of a message, ours or another's.
+func (p *platform) know(ref string) {
+	if p.known == nil {
+		p.known = map[string]bool{}
+	}
+	id, _ := strconv.Atoi(ref)
+	p.known[ref], p.newest = true, max(p.newest, id)
 }
 
 func (p *platform) find(chat, ref string) (int, *message) {
@@ -96,6 +109,9 @@ func (p *platform) find(chat, ref string) (int, *message) {
 }
 
 func (p *platform) Edit(_ context.Context, to adapters.Target, ref adapters.Ref, m adapters.Outgoing) error {
+	if p.slow > 0 {
+		time.Sleep(p.slow)
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if err := p.enter(call{method: "edit", chat: to.Chat, text: m.Text, plain: m.Plain, buttons: len(m.Buttons)}); err != nil {
@@ -110,6 +126,7 @@ func (p *platform) Edit(_ context.Context, to adapters.Target, ref adapters.Ref,
 	}
 	msg.text, msg.buttons, msg.plain = m.Text, m.Buttons, m.Plain
 	msg.edits++
+	p.know(string(ref))
 	return nil
 }
 
@@ -133,17 +150,19 @@ func (p *platform) Typing(_ context.Context, to adapters.Target) error {
 	return p.enter(call{method: "typing", chat: to.Chat})
 }
 
-// Trace knows nothing of whose the messages are.
+// Trace has ids below the newest that nobody is known to have.
 func (p *platform) Trace(to adapters.Target, mark string) (string, []adapters.Ref) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var near []adapters.Ref
-	if n, err := strconv.Atoi(mark); err == nil && p.traces {
-		for i := range 3 {
-			near = append(near, adapters.Ref(strconv.Itoa(n+1+i)))
+	if id, err := strconv.Atoi(mark); err == nil && p.traces {
+		for id++; id < p.newest && len(near) < 3; id++ {
+			if ref := strconv.Itoa(id); !p.known[ref] {
+				near = append(near, adapters.Ref(ref))
+			}
 		}
 	}
-	return strconv.Itoa(p.next), near
+	return strconv.Itoa(p.newest), near
 }
 
 func (p *platform) Probe(context.Context) (string, error) {
@@ -167,6 +186,7 @@ func (p *platform) Upload(_ context.Context, to adapters.Target, f adapters.Uplo
 		p.shown = map[string][]*message{}
 	}
 	p.shown[to.Chat] = append(p.shown[to.Chat], &message{ref: strconv.Itoa(p.next), text: f.Caption, file: string(body)})
+	p.know(strconv.Itoa(p.next))
 	return adapters.Ref(strconv.Itoa(p.next)), nil
 }
 

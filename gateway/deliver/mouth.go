@@ -115,7 +115,7 @@ func New(cfg Config) *Mouth {
 		if !ok {
 			o = cfg.Platforms[""]
 		}
-		c := newChannel(a, o, m.metrics, m.Wake, m.log)
+		c := newChannel(a, o, cfg.Alone, m.metrics, m.Wake, m.log)
 		c.budget.bot.among = cfg.Nodes
 		m.channels[a.Name()] = c
 	}

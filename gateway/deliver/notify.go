@@ -24,7 +24,7 @@ func (m *Mouth) Notify(_ context.Context, r core.Route, c core.ConversationID, t
 		to := targetOf(r)
 		err := ch.wait(ctx, to, forNotice, notifyTime)
 		if err == nil {
-			_, err = ch.sendNow(ctx, to, adapters.Outgoing{Text: text, ReplyTo: r.ReplyTo})
+			_, _, err = ch.sendNow(ctx, to, adapters.Outgoing{Text: text, ReplyTo: r.ReplyTo})
 		}
 		if err != nil {
 			m.log.Error("a person could not be told", "session", c, "err", err)

@@ -224,7 +224,11 @@ func (c *channel) place(ctx context.Context, to adapters.Target, ref adapters.Re
 	case count == 0:
 		return "", c.deleteNow(ctx, to, ref)
 	case ref == "":
-		return c.sendNow(ctx, to, m)
+		ref, lost, err := c.sendNow(ctx, to, m)
+		if lost != "" {
+			c.losses.spare(to.Chat, lost)
+		}
+		return ref, err
 	}
 	return ref, c.editNow(ctx, to, ref, m)
 }

@@ -72,7 +72,8 @@ func (v *View) parts() []core.Part {
 	if !pending(parts) {
 		parts = append(parts, core.Part{Sent: 1})
 	}
-	parts[len(parts)-1].Mark = v.mark
+	last := &parts[len(parts)-1]
+	last.Mark, last.Lost = v.mark, v.lostAt
 	return parts
 }
 

@@ -42,24 +42,34 @@ func (w *writer) surplus(ctx context.Context) error {
 	return nil
 }
 
-// remove deletes message i where the platform can, and forgets it.
+// remove deletes message i where the platform can, and forgets it. One whose fate is unknown is looked for later (sweep),
+// when there is something newer.
 func (w *writer) remove(ctx context.Context, i int) error {
-	if _, err := w.find(ctx, i, stream.View{Text: "…", Final: true}); err != nil { // only what can be edited is ours to delete
-		return err
+	p := w.d.Parts[i]
+	if p.Ref == "" && w.c.losses != nil {
+		w.c.losses.spare(w.to.Chat, p.Mark)
 	}
-	if ref := w.d.Parts[i].Ref; ref != "" && w.c.caps.Deleter != nil && !w.c.lacks(w.to.Chat, lackDelete) {
-		err := w.c.wait(ctx, w.to, w.p, patience)
-		if err == nil {
-			err = w.c.deleteNow(ctx, w.to, adapters.Ref(ref))
-		}
-		switch kindOf(err) {
-		case none, adapters.Gone:
-		case adapters.Unsupported:
-			w.c.learn(w.to.Chat, lackDelete)
-		default:
+	if p.Ref != "" && w.c.caps.Deleter != nil && !w.c.lacks(w.to.Chat, lackDelete) {
+		if err := w.delete(ctx, adapters.Ref(p.Ref)); err != nil {
 			return err
 		}
 	}
 	w.d.Parts = slices.Delete(w.d.Parts, i, i+1)
 	return nil
+}
+
+// delete deletes a message. One that is gone, or that this peer does not let go, is no error.
+func (w *writer) delete(ctx context.Context, ref adapters.Ref) error {
+	err := w.c.wait(ctx, w.to, w.p, patience)
+	if err == nil {
+		err = w.c.deleteNow(ctx, w.to, ref)
+	}
+	switch kindOf(err) {
+	case none, adapters.Gone:
+		return nil
+	case adapters.Unsupported:
+		w.c.learn(w.to.Chat, lackDelete)
+		return nil
+	}
+	return err
 }

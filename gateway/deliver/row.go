@@ -55,7 +55,13 @@ func (m *Mouth) writeTelling(ctx context.Context, d core.Delivery, marked bool, 
 	w := &writer{m: m, c: c, d: d, p: priorityOf(d.Kind), to: targetOf(d.Route), max: c.limits.Text,
 		bare: c.lacks(d.Route.Chat, lackButtons), marked: marked, made: made}
 	w.d.Parts = slices.Clone(d.Parts)
-	return w.finish(ctx, w.all(ctx))
+	if err := w.finish(ctx, w.all(ctx)); err != nil {
+		return err
+	}
+	if w.d.State == core.DeliveryDelivered {
+		m.sweep(ctx, c, w.d.Route)
+	}
+	return nil
 }
 
 func priorityOf(k core.DeliveryKind) priority {
@@ -215,13 +221,13 @@ func (w *writer) early(i int) error {
 }
 
 // unsent notes how creating message i failed: it certainly is not there, or nobody knows.
-func (w *writer) unsent(i int, mark string, err error) {
+func (w *writer) unsent(i int, lost string, err error) {
 	p := &w.d.Parts[i]
 	if kindOf(err) != adapters.Ambiguous {
 		p.Sent--
 		return
 	}
-	p.Mark = mark
+	p.Mark = lost
 	p.Lost = time.Now().Truncate(time.Millisecond) // as the store keeps times
 }
 
@@ -244,10 +250,10 @@ func (w *writer) create(ctx context.Context, i int, v stream.View) error {
 			return err
 		}
 		crash.Point(crash.BeforeSend)
-		before := w.c.mark(w.to)
+		var lost string
 		var err error
-		if ref, err = w.c.sendNow(ctx, w.to, m); err != nil {
-			w.unsent(i, before, err)
+		if ref, lost, err = w.c.sendNow(ctx, w.to, m); err != nil {
+			w.unsent(i, lost, err)
 		}
 		return err
 	})
@@ -255,12 +261,21 @@ func (w *writer) create(ctx context.Context, i int, v stream.View) error {
 	case none:
 		crash.Point(crash.AfterSend)
 		w.made()
+		if name := w.d.Parts[i].Mark; name != "" && w.c.losses != nil {
+			w.c.losses.repeat(w.to.Chat, name, ref, unmarked(v))
+		}
 		w.d.Parts[i] = core.Part{Ref: string(ref), Hash: stream.Hash(v), Sent: w.d.Parts[i].Sent}
 		return nil
 	case adapters.Empty: // nothing a person could see
 		return nil
 	}
 	return err
+}
+
+// unmarked is v without the mark of a repeat.
+func unmarked(v stream.View) stream.View {
+	v.Text = strings.TrimPrefix(v.Text, repeated)
+	return v
 }
 
 // mark stores that message i is about to be sent, together with what is known of those before it.

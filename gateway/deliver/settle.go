@@ -146,6 +146,7 @@ func (v *View) close(ctx context.Context, d core.Delivery, err error) error {
 	}
 	if d.State == core.DeliveryDelivered {
 		crash.Point(crash.AfterDelivered)
+		v.m.sweep(ctx, v.c, d.Route)
 	}
 	return nil
 }

@@ -39,9 +39,10 @@ type View struct {
 	born    bool          // it is stored
 	posting bool          // a message is being made
 	lost    bool          // the fate of one is unknown: no more previews, and the final finds it or says that it may be a repeat
-	mark    string        // where that one may be
-	held    bool          // the text ended before there was any message: Settled makes it
-	marked  bool          // the final's row is born as being sent, and the call is paid for
+	mark    string        // its name among the losses
+	lostAt  time.Time
+	held    bool // the text ended before there was any message: Settled makes it
+	marked  bool // the final's row is born as being sent, and the call is paid for
 	closed  bool
 	sketch  sketch
 	asking  int
