@@ -60,6 +60,7 @@ type Delivery struct {
 	Error        string
 	Created      time.Time
 	Done         time.Time
+	Aside        bool // it was set aside: it holds up nobody. Only read: Deliveries.Aside sets it
 }
 
 // Button is a choice under a message. Data comes back when it is pressed; at most 64 bytes.
@@ -94,8 +95,9 @@ type Deliveries interface {
 	// Next tells when a row will become due; the zero time: none waits.
 	Next(ctx context.Context) (time.Time, error)
 	// Hasten makes due what is owed to a platform and waits because an attempt failed (its Error says so): the platform
-	// answers again.
-	Hasten(ctx context.Context, platform string, now time.Time) error
+	// answers again. most is how many rows at most, the soonest first; 0 is all. Their NotBefore stays and tells that they
+	// are early.
+	Hasten(ctx context.Context, platform string, now time.Time, most int) error
 	// Aside is Save for a row that is owed and must not hold up its target any longer: from now on it stands in nobody's way,
 	// and nobody in its.
 	Aside(ctx context.Context, d Delivery) error

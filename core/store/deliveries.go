@@ -15,19 +15,21 @@ type outbox struct{ s *Store }
 func (s *Store) Outbox() core.Deliveries { return outbox{s} }
 
 const deliveryColumns = `d.id, d.conversation, d.admission, d.turn, d.kind, d.state, d.route, d.text, d.buttons, d.media,
-	d.question, d.parts, d.attempts, d.not_before, d.live_until, d.error, d.created, d.done`
+	d.question, d.parts, d.attempts, d.not_before, d.live_until, d.error, d.created, d.done,
+	CASE WHEN d.target LIKE '%` + "\x1f%\x1f%\x1f" + `' || d.id THEN 1 ELSE 0 END`
 
 const selectDeliveries = `SELECT ` + deliveryColumns + ` FROM deliveries d`
 
 func scanDelivery(r scanner) (d core.Delivery, err error) {
 	var route, buttons, media, parts string
-	var notBefore, liveUntil, created, done int64
+	var notBefore, liveUntil, created, done, aside int64
 	err = r.Scan(&d.ID, &d.Conversation, &d.Admission, &d.Turn, &d.Kind, &d.State, &route, &d.Text, &buttons, &media,
-		&d.Question, &parts, &d.Attempts, &notBefore, &liveUntil, &d.Error, &created, &done)
+		&d.Question, &parts, &d.Attempts, &notBefore, &liveUntil, &d.Error, &created, &done, &aside)
 	if err != nil {
 		return d, err
 	}
 	d.NotBefore, d.LiveUntil, d.Created, d.Done = at(notBefore), at(liveUntil), at(created), at(done)
+	d.Aside = aside == 1
 	if err := structure(route, &d.Route); err != nil {
 		return d, err
 	}
@@ -65,6 +67,9 @@ func doneAt(d core.Delivery, now time.Time) int64 {
 
 // target is the place whose order is kept.
 func target(r core.Route) string { return r.Platform + "\x1f" + r.Chat + "\x1f" + r.Thread }
+
+// apart is the target of a row that was set aside: a place of its own. Where it goes is in its route.
+func apart(d core.Delivery) string { return target(d.Route) + "\x1f" + string(d.ID) }
 
 // deliver stores a row, or overwrites the unfinished row with its id: a preview becomes its final.
 func (t *tx) deliver(d core.Delivery) error {

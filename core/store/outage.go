@@ -1,29 +1,34 @@
 package store
 
 import (
+	"cmp"
 	"context"
+	"math"
 	"time"
 
 	"bellhop/core"
 )
 
 // Hasten implements core.Deliveries.
-func (o outbox) Hasten(ctx context.Context, platform string, now time.Time) error {
+func (o outbox) Hasten(ctx context.Context, platform string, now time.Time, most int) error {
 	from := platform + "\x1f" // every target of the platform begins so, and with nothing that comes before a blank
 	return o.s.write(ctx, "hasten deliveries", unsynced, func(t *tx) error {
-		_, err := t.exec(`UPDATE deliveries SET not_before = ?, due = ? WHERE due IS NOT NULL AND target >= ? AND target < ?
-			AND state NOT IN ('live', 'sending') AND error <> '' AND due > ?`, ms(now), ms(now), from, platform+" ", ms(now))
+		const early = `FROM deliveries WHERE due IS NOT NULL AND target >= ? AND target < ?
+			AND state NOT IN ('live', 'sending') AND live_until <= ? AND error <> '' AND due > ?`
+		at := ms(now)
+		_, err := t.exec(`UPDATE deliveries SET due = ? WHERE n IN (SELECT n `+early+` ORDER BY due, n LIMIT ?)`,
+			at, from, platform+" ", at, at, cmp.Or(most, math.MaxInt32))
 		return err
 	})
 }
 
-// Aside implements core.Deliveries. The row becomes a target of its own; where it goes is in its route.
+// Aside implements core.Deliveries. The row becomes a target of its own.
 func (o outbox) Aside(ctx context.Context, d core.Delivery) error {
 	return o.s.write(ctx, "set a delivery aside", unsynced, func(t *tx) error {
 		if err := t.save(d); err != nil {
 			return err
 		}
-		_, err := t.exec(`UPDATE deliveries SET target = ? WHERE id = ?`, target(d.Route)+"\x1f"+string(d.ID), d.ID)
+		_, err := t.exec(`UPDATE deliveries SET target = ? WHERE id = ?`, apart(d), d.ID)
 		return err
 	})
 }

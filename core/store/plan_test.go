@@ -142,7 +142,7 @@ func everything(t *testing.T, s *Store) {
 // look calls what only reads, and the outbox.
 func look(ctx context.Context, s *Store, c core.ConversationID, id core.AdmissionID) {
 	o := s.Outbox()
-	_ = o.Hasten(ctx, "chat", s.now())
+	_ = o.Hasten(ctx, "chat", s.now(), 9)
 	_, _ = o.Owing(ctx, core.DeliverFinal, 9)
 	_ = o.Aside(ctx, core.Delivery{ID: "none"})
 	due, _ := o.Due(ctx, s.now(), 1, 9)

@@ -121,7 +121,11 @@ func (m mover) deliveries(c core.ConversationID) error {
 		if err != nil {
 			return err
 		}
-		_, err = m.t.exec(`UPDATE deliveries SET route = ?, target = ? WHERE id = ?`, route, target(d.Route), d.ID)
+		place := target(d.Route)
+		if d.Aside {
+			place = apart(d)
+		}
+		_, err = m.t.exec(`UPDATE deliveries SET route = ?, target = ? WHERE id = ?`, route, place, d.ID)
 		if err != nil {
 			return err
 		}

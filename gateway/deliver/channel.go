@@ -137,7 +137,7 @@ func (c *channel) spent(ctx context.Context, to adapters.Target, method string, 
 	defer cancel()
 	err := fn(ctx)
 	c.metrics.Call(c.name, method, codeOf(err))
-	c.heard(serves(err))
+	c.heard(err)
 	if err == nil || adapters.KindOf(err) != adapters.Limited {
 		return err
 	}
@@ -177,8 +177,14 @@ func (c *channel) making(to adapters.Target, mark string, call func() error) (lo
 		defer func() { c.losses.end(to.Chat, o, kindOf(err) == adapters.Ambiguous) }()
 		lost = o.name
 	}
-	if err = call(); err == nil {
-		c.reach.making()
+	err = call()
+	switch {
+	case err == nil:
+		if c.reach.making() {
+			c.wake()
+		}
+	case !serves(err):
+		c.reach.failing(to.Chat, err)
 	}
 	if kindOf(err) != adapters.Ambiguous {
 		lost = ""

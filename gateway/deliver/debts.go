@@ -1,6 +1,8 @@
 package deliver
 
 import (
+	"maps"
+	"slices"
 	"sync"
 
 	"bellhop/core"
@@ -15,6 +17,8 @@ type debts struct {
 	mu   sync.Mutex
 	rows map[core.DeliveryID]lane
 	owed map[lane]int
+	// meanwhile are the rows that were heard of while the store is read; nil while it is not.
+	meanwhile map[core.DeliveryID]bool
 }
 
 func newDebts() *debts { return &debts{rows: map[core.DeliveryID]lane{}, owed: map[lane]int{}} }
@@ -22,23 +26,41 @@ func newDebts() *debts { return &debts{rows: map[core.DeliveryID]lane{}, owed: m
 // note follows a row that was stored or taken.
 func (b *debts) note(d core.Delivery) {
 	switch {
-	case d.Kind != core.DeliverFinal || d.State == core.DeliveryLive || hopeless(d):
-	case !d.Done.IsZero():
+	case d.Kind != core.DeliverFinal || d.State == core.DeliveryLive:
+	case !d.Done.IsZero() || d.Aside:
 		b.paid(d.ID)
 	default:
 		b.owe(d)
 	}
 }
 
-// renew forgets all but rows, which are what the store holds: a row may have been deleted.
-func (b *debts) renew(rows []core.Delivery) {
+// renew takes over what the store holds: a row that is not there any more was deleted. What happens while list reads stays.
+func (b *debts) renew(list func() ([]core.Delivery, error)) error {
 	b.mu.Lock()
-	clear(b.rows)
-	clear(b.owed)
+	before := slices.Collect(maps.Keys(b.rows))
+	b.meanwhile = map[core.DeliveryID]bool{}
 	b.mu.Unlock()
-	for _, d := range rows {
-		b.note(d)
+	rows, err := list()
+	b.mu.Lock()
+	changed := b.meanwhile
+	b.meanwhile = nil
+	b.mu.Unlock()
+	if err != nil {
+		return err
 	}
+	held := make(map[core.DeliveryID]bool, len(rows))
+	for _, d := range rows {
+		held[d.ID] = true
+		if !changed[d.ID] {
+			b.note(d)
+		}
+	}
+	for _, id := range before {
+		if !held[id] && !changed[id] {
+			b.paid(id)
+		}
+	}
+	return nil
 }
 
 func (b *debts) any() bool {
@@ -50,25 +72,41 @@ func (b *debts) any() bool {
 func (b *debts) owe(d core.Delivery) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if _, known := b.rows[d.ID]; known || len(b.rows) >= keepDebts {
+	b.heard(d.ID)
+	to := laneOf(d.Route)
+	before, known := b.rows[d.ID]
+	switch {
+	case known && before == to, !known && len(b.rows) >= keepDebts:
 		return
+	case known: // the chat got a new id
+		b.less(before)
 	}
-	k := laneOf(d.Route)
-	b.rows[d.ID] = k
-	b.owed[k]++
+	b.rows[d.ID] = to
+	b.owed[to]++
 }
 
 // paid forgets a row that is finished, or stands in nobody's way any more.
 func (b *debts) paid(id core.DeliveryID) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	k, known := b.rows[id]
-	if !known {
-		return
+	b.heard(id)
+	if to, known := b.rows[id]; known {
+		delete(b.rows, id)
+		b.less(to)
 	}
-	delete(b.rows, id)
-	if b.owed[k]--; b.owed[k] == 0 {
-		delete(b.owed, k)
+}
+
+// heard notes that there is news of a row. mu is held.
+func (b *debts) heard(id core.DeliveryID) {
+	if b.meanwhile != nil {
+		b.meanwhile[id] = true
+	}
+}
+
+// less takes one from what is owed to a target. mu is held.
+func (b *debts) less(to lane) {
+	if b.owed[to]--; b.owed[to] == 0 {
+		delete(b.owed, to)
 	}
 }
 

@@ -83,10 +83,11 @@ const (
 	giveUp     = 24 * time.Hour // unless configured
 	maxFaults  = 5              // attempts at what the platform calls senseless
 
-	// A row that failed so often although the platform answers, or of which so many messages may have arrived, does not
-	// hold up its target any longer.
-	asideAfter  = 6
-	asideCopies = 3
+	// A row that failed so often, each time after a pause of its own, and so for half a minute at least, or of which so many
+	// messages may have arrived, does not hold up its target any longer. While the messages of other chats fail too it does,
+	// for some minutes: whatever passed it would fail as well, and the order would be lost for nothing.
+	asideAfter, asideAnyway   = 6, 18
+	asideCopies, copiesAnyway = 3, 5
 )
 
 // tryPauses follow attempts that failed: short, so that nobody waits long for what works again.
@@ -112,6 +113,7 @@ func pauseAfter(pauses []time.Duration, n int) time.Duration {
 func (w *writer) finish(ctx context.Context, err error) error {
 	now := time.Now()
 	d := &w.d
+	own := d.NotBefore // later than now: the row was hastened
 	d.LiveUntil, d.NotBefore = time.Time{}, time.Time{}
 	switch kindOf(err) {
 	case none:
@@ -129,9 +131,9 @@ func (w *writer) finish(ctx context.Context, err error) error {
 	case kindAway, adapters.Auth, adapters.Conflict: // of the account: the row is none the worse for it
 		w.await(err, now)
 	case adapters.Temporary, adapters.Ambiguous:
-		w.putOff(err, now)
+		w.putOff(err, own, now)
 	default: // a fault of ours or of the configuration
-		w.putOff(err, now)
+		w.putOff(err, own, now)
 		if d.Attempts >= maxFaults {
 			d.State = core.DeliveryDead
 		}
@@ -140,7 +142,7 @@ func (w *writer) finish(ctx context.Context, err error) error {
 		d.Done = now
 	}
 	save := func(ctx context.Context, d core.Delivery) error { return w.m.save(ctx, d) }
-	if hopeless(*d) {
+	if w.hopeless() {
 		save = w.m.aside
 	}
 	if err := save(ctx, *d); err != nil {
@@ -162,8 +164,12 @@ func (w *writer) await(err error, now time.Time) {
 	w.owe(err, at, now)
 }
 
-// putOff makes the row wait for its next attempt, longer each time.
-func (w *writer) putOff(err error, now time.Time) {
+// putOff makes the row wait for its next attempt, longer each time. An attempt before its own time does not count.
+func (w *writer) putOff(err error, own, now time.Time) {
+	if now.Before(own) {
+		w.owe(err, own, now)
+		return
+	}
 	at := now.Add(pauseAfter(tryPauses[:], w.d.Attempts))
 	w.d.Attempts++
 	w.owe(err, at, now)
@@ -182,10 +188,14 @@ func (w *writer) owe(err error, at, now time.Time) {
 }
 
 // hopeless reports whether a row is owed, and others of its target should not wait for it.
-func hopeless(d core.Delivery) bool {
-	if d.State != core.DeliveryOwed {
+func (w *writer) hopeless() bool {
+	if w.d.State != core.DeliveryOwed {
 		return false
 	}
-	return d.Attempts >= asideAfter ||
-		slices.ContainsFunc(d.Parts, func(p core.Part) bool { return p.Ref == "" && p.Sent >= asideCopies })
+	tries, copies := asideAfter, asideCopies
+	if w.c != nil && w.c.reach.ill() {
+		tries, copies = asideAnyway, copiesAnyway
+	}
+	return w.d.Attempts >= tries ||
+		slices.ContainsFunc(w.d.Parts, func(p core.Part) bool { return p.Ref == "" && p.Sent >= copies })
 }

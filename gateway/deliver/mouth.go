@@ -234,7 +234,7 @@ func (m *Mouth) save(ctx context.Context, d ...core.Delivery) error {
 func (m *Mouth) aside(ctx context.Context, d core.Delivery) error {
 	m.lanes.put(d)
 	err := insist(ctx, func(ctx context.Context) error { return m.cfg.Store.Aside(ctx, d) })
-	if err == nil || core.Is(err, core.Conflict) {
+	if err == nil || core.Is(err, core.Conflict) { // also while it is tried again
 		m.debts.paid(d.ID)
 		m.Wake()
 	}

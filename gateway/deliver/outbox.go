@@ -63,22 +63,23 @@ func (m *Mouth) outbox(ctx context.Context) error {
 
 // recall learns which answers are owed, from the store.
 func (m *Mouth) recall(ctx context.Context) {
-	rows, err := m.cfg.Store.Owing(ctx, core.DeliverFinal, keepDebts)
+	err := m.debts.renew(func() ([]core.Delivery, error) { return m.cfg.Store.Owing(ctx, core.DeliverFinal, keepDebts) })
 	if err != nil && ctx.Err() == nil {
 		m.log.Warn("what is owed cannot be read; a newer answer may be shown before it", "err", err)
 	}
-	if err == nil {
-		m.debts.renew(rows)
-	}
 }
 
-// hasten makes due what waits for platforms that answer again.
+// hasten makes due what waits for platforms that work again, or one row to see whether they do.
 func (m *Mouth) hasten(ctx context.Context) {
 	for name, c := range m.channels {
-		if !c.reach.recovered() {
+		most := 0
+		switch c.reach.hasten() {
+		case noHaste:
 			continue
+		case oneRow:
+			most = 1
 		}
-		if err := m.cfg.Store.Hasten(ctx, name, time.Now()); err != nil && ctx.Err() == nil {
+		if err := m.cfg.Store.Hasten(ctx, name, time.Now(), most); err != nil && ctx.Err() == nil {
 			m.log.Warn("what is owed is sent when its time comes, and not at once", "platform", name, "err", err)
 		}
 	}

@@ -1,7 +1,9 @@
 package deliver
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -11,26 +13,49 @@ import (
 // probeTime bounds the call that asks whether a platform answers.
 const probeTime = 10 * time.Second
 
-// reach is what is known of whether a platform answers. Any call, and what its adapter hears, tells.
+// reach is what is known of whether a platform answers. Any call, and what its adapter hears, tells; but only what failed
+// proves that it works again.
 //
-//	answers --a call gets no answer--> away --any answer--> answers
-//	                                    |  ^
-//	                                    probe, ever more seldom
+//	answers --a call fails--> away --any answer--> answers
+//	                           |  ^
+//	                           probe, ever more seldom
 //
-// When calls in a row got no answer, the first that comes makes what is owed due at once. A single one does not: the
-// fault may be with what was sent, and a call that works is no reason to send that again.
+//	well --messages fail in a row--> ill --a message is made--> well, and what is owed is due at once
+//	                                  |
+//	                                  +--no call got any answer, and one does--> one row is due at once
+//
+// A poll or a probe says nothing about messages that are refused with an error of the server's. After calls that got no
+// answer at all it says enough to try one row, once in an outage; when that is made the others follow. One chat whose
+// messages are refused is no outage: the fault may be with what is sent.
 type reach struct {
 	probing sync.Mutex // held by the one who asks
 
 	mu     sync.Mutex
 	away   bool
-	lost   int  // calls in a row without an answer
-	owing  bool // something waits for it
-	healed bool // it answers again, and what waits was not hastened yet
-	misses int  // probes in a row without an answer
+	misses int // probes in a row without an answer
 	askAt  time.Time
-	made   time.Time // when a message was made last
+
+	unheard int // calls in a row without any answer
+
+	// Since a message was made last.
+	refused bool   // an error of the server's came instead
+	chat    string // the first where a message failed
+	several bool   // it was not the only one
+	tried   bool   // the one row was made due
+
+	owing bool      // something waits for it
+	due   haste     // what should be made due, and was not yet
+	made  time.Time // when a message was made last
 }
+
+// haste is how much of what is owed becomes due before its time.
+type haste int
+
+const (
+	noHaste haste = iota
+	oneRow
+	allRows
+)
 
 // outageFrom is how many calls in a row without an answer are an outage.
 const outageFrom = 2
@@ -49,26 +74,59 @@ func serves(err error) bool {
 	return true
 }
 
-// heard notes the end of a call. It reports whether something that is owed can be sent now.
-func (r *reach) heard(ok bool) bool {
+// unanswered reports whether a call got no answer at all.
+func unanswered(err error) bool {
+	k := kindOf(err)
+	var e *adapters.Error
+	return k == adapters.Ambiguous || k == adapters.Temporary && (!errors.As(err, &e) || e.Code == 0)
+}
+
+// heard notes the end of a call; nil is also that something came by itself. It reports whether something that is owed can
+// be tried.
+func (r *reach) heard(err error) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !ok {
-		r.away = true
-		r.lost++
+	if r.away = !serves(err); r.away {
+		if unanswered(err) {
+			r.unheard++
+		}
 		return false
 	}
-	over := r.lost >= outageFrom && r.owing
-	r.away, r.lost, r.misses, r.askAt = false, 0, 0, time.Time{}
-	r.healed = r.healed || over
+	over := r.unheard >= outageFrom && !r.refused && !r.tried && r.owing
+	r.unheard, r.misses, r.askAt = 0, 0, time.Time{}
+	if over {
+		r.tried, r.due = true, max(r.due, oneRow)
+	}
 	return over
 }
 
-// making notes that a message was made; madeSince reports whether one was since t.
-func (r *reach) making() {
+// making notes that a message was made. It reports whether what is owed can be sent.
+func (r *reach) making() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	over := (r.several || r.tried) && r.owing
+	r.refused, r.chat, r.several, r.tried = false, "", false, false
 	r.made = time.Now()
+	if over {
+		r.due, r.owing = allRows, false
+	}
+	return over
+}
+
+// failing notes that a message of a chat could not be made for a reason that is the platform's.
+func (r *reach) failing(chat string, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.several = r.several || r.chat != "" && r.chat != chat
+	r.chat = cmp.Or(r.chat, chat)
+	r.refused = r.refused || !unanswered(err)
+}
+
+// ill reports whether the messages of several chats fail and none is made.
+func (r *reach) ill() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.several
 }
 
 func (r *reach) madeSince(t time.Time) bool {
@@ -84,15 +142,13 @@ func (r *reach) waits() {
 	r.owing = true
 }
 
-// recovered reports, once, that the platform answers again while something is owed.
-func (r *reach) recovered() bool {
+// hasten returns, once, what should be made due.
+func (r *reach) hasten() haste {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	healed := r.healed
-	if healed {
-		r.healed, r.owing = false, false
-	}
-	return healed
+	h := r.due
+	r.due = noHaste
+	return h
 }
 
 // missed notes a probe without an answer and returns when to ask again.
@@ -131,15 +187,15 @@ func (c *channel) reachable(ctx context.Context) error {
 	defer cancel()
 	_, err := c.caps.Prober.Probe(ctx)
 	c.metrics.Call(c.name, "probe", codeOf(err))
-	if c.heard(serves(err)); serves(err) {
+	if c.heard(err); serves(err) {
 		return nil
 	}
 	return &away{c.reach.missed()}
 }
 
 // heard notes whether the platform answers.
-func (c *channel) heard(ok bool) {
-	if c.reach.heard(ok) {
+func (c *channel) heard(err error) {
+	if c.reach.heard(err) {
 		c.wake()
 	}
 }
@@ -147,6 +203,6 @@ func (c *channel) heard(ok bool) {
 // Heard says that a platform answered, or sent something by itself. It never blocks.
 func (m *Mouth) Heard(platform string) {
 	if c := m.channels[platform]; c != nil {
-		c.heard(true)
+		c.heard(nil)
 	}
 }

@@ -90,10 +90,12 @@ var deliveryTests = []test{
 		wait("elsewhere", "3", func(d *core.Delivery) { d.Route.Platform = "chat/work" })
 		wait("owned", "4", func(d *core.Delivery) { d.State, d.LiveUntil = core.DeliverySending, d.NotBefore })
 		k.equal(k.due(9), []string(nil))
-		if err := out.Hasten(k.Context(), "chat", time.Now()); err != nil {
-			k.Fatal(err)
-		}
+		wait("failed later", "5", func(d *core.Delivery) { d.NotBefore, d.Question = d.NotBefore.Add(time.Second), "q" })
+		k.ok(out.Hasten(k.Context(), "chat", time.Now(), 1))
 		k.equal(k.due(9), []string{"failed"})
+		k.ok(out.Hasten(k.Context(), "chat", time.Now(), 0))
+		k.equal(k.due(9), []string{"failed later"})
+		k.equal(k.delivery("q").NotBefore, time.Now().Add(time.Minute+time.Second).Truncate(time.Millisecond))
 	}},
 	{"set aside", func(k kit) {
 		out := k.Outbox()
