@@ -156,8 +156,17 @@ func (s *soak) write() {
 	for i := 0; s.pause(100, 500); i++ {
 		id := fmt.Sprintf("%s-web-%d", []string{"m", "t"}[i%2], i)
 		s.webSaid = append(s.webSaid, id)
+		if i%8 == 0 {
+			s.dropWebFate()
+		}
 		s.web.insist(id, id)
 	}
+}
+
+// dropWebFate decides about a turn of the door whose effect is unknown, which the messages after it wait for. There is mostly
+// none, and the gateway may be away.
+func (s *soak) dropWebFate() {
+	_ = s.web.call("prompt.submit", map[string]any{"session_id": s.web.session, "text": "/resolve drop", "queue": true}, nil)
 }
 
 // chaos breaks calls of the platform.
@@ -231,7 +240,7 @@ func (s *soak) settle(g *process) {
 		if s.web == nil {
 			return true
 		}
-		_ = s.web.call("prompt.submit", map[string]any{"session_id": s.web.session, "text": "/resolve drop", "queue": true}, nil)
+		s.dropWebFate()
 		return s.web.resume().finals("m-web-99999") > 0
 	})
 	note := ""
