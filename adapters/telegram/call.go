@@ -24,7 +24,7 @@ const (
 	uploadTimeout = 5 * time.Minute
 	dialTimeout   = 10 * time.Second
 	maxAnswer     = 16 << 20
-	maxConns      = 256 // calls at the same time; a bot may make 30 a second
+	maxConns      = 256 // calls at the same time; a bot may make 30 a second. The poll has a connection of its own
 	connBuffer    = 2 << 10
 )
 
@@ -35,14 +35,14 @@ type caller struct {
 	hide   redactor
 }
 
-// newCaller keeps one transport for everything. HTTP/1.1 is chosen: with HTTP/2 one dying connection would take the poll
-// and every call with it.
-func newCaller(c Config, client *http.Client) *caller {
+// newCaller keeps one transport of at most conns connections, unless it is given a client. HTTP/1.1 is chosen: with HTTP/2
+// one dying connection would take every call with it.
+func newCaller(c Config, client *http.Client, conns int) *caller {
 	if client == nil {
 		client = &http.Client{Transport: &http.Transport{
 			Proxy:        c.proxy(),
 			DialContext:  (&net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}).DialContext,
-			MaxIdleConns: maxConns, MaxIdleConnsPerHost: maxConns, MaxConnsPerHost: maxConns, IdleConnTimeout: 90 * time.Second,
+			MaxIdleConns: conns, MaxIdleConnsPerHost: conns, MaxConnsPerHost: conns, IdleConnTimeout: 90 * time.Second,
 			TLSHandshakeTimeout: dialTimeout, ReadBufferSize: connBuffer, WriteBufferSize: connBuffer,
 		}}
 	}

@@ -65,7 +65,7 @@ func TestErrorKinds(t *testing.T) {
 }
 
 func refusedBy(status int, h http.Header, body string) *adapters.Error {
-	c := newCaller(Config{Token: "123:SECRET"}, http.DefaultClient)
+	c := newCaller(Config{Token: "123:SECRET"}, http.DefaultClient, maxConns)
 	var e *adapters.Error
 	errors.As(c.refused("sendMessage", status, h, []byte(body)), &e)
 	return e
@@ -73,7 +73,7 @@ func refusedBy(status int, h http.Header, body string) *adapters.Error {
 
 // A fault of the server's own may come after the message was made; what stands before it went no further.
 func TestServerFaults(t *testing.T) {
-	c := newCaller(Config{Token: "123:SECRET"}, http.DefaultClient)
+	c := newCaller(Config{Token: "123:SECRET"}, http.DefaultClient, maxConns)
 	for _, tt := range []struct {
 		code    int
 		creates adapters.ErrorKind

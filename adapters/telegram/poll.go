@@ -116,7 +116,7 @@ func (p *poller) poll(ctx context.Context) ([]json.RawMessage, error) {
 		wait = pollFor
 	}
 	var batch []json.RawMessage
-	err := p.a.api.callFor(ctx, wait+pollGrace, "getUpdates",
+	err := p.a.inbox.callFor(ctx, wait+pollGrace, "getUpdates",
 		getUpdates{Offset: p.offset, Limit: maxBatch, Timeout: int(wait.Seconds()), Allowed: allowedUpdates}, &batch)
 	return batch, err
 }

@@ -28,6 +28,7 @@ type Adapter struct {
 	cfg    Config
 	id     int64 // of the bot, the first half of its token
 	api    *caller
+	inbox  *caller  // polls: no number of calls that hang keeps what people say out
 	lib    *bot.Bot // uploads go through the library
 	files  *media.Downloader
 	self   *whoami
@@ -40,7 +41,7 @@ func New(name string, c Config, o Options) (*Adapter, error) {
 	if err := errors.Join(c.Check()...); err != nil {
 		return nil, err
 	}
-	a := &Adapter{name: name, cfg: c, api: newCaller(c, o.Client), self: newWhoami(c.Token)}
+	a := &Adapter{name: name, cfg: c, api: newCaller(c, o.Client, maxConns), inbox: newCaller(c, o.Client, 1), self: newWhoami(c.Token)}
 	a.id, a.places.epoch = a.self.known.id, rand.Uint64()
 	m := media.Options{MaxBytes: maxDownload, Trusted: c.host(), Proxy: c.proxy()}
 	if o.Client != nil {
