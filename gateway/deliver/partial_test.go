@@ -168,3 +168,38 @@ func TestDebtsMeanwhile(t *testing.T) {
 		want(t, id, b.before(lane{chat: id}, ""), owed)
 	}
 }
+
+// While the end of an answer is refused the next turn, which runs already, shows nothing.
+func TestNextAnswerWaitsForTheEndOfTheLast(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		a := w.turn("1")
+		a.say("one")
+		time.Sleep(2 * time.Second)
+		w.p.failing(func(c call) error {
+			if c.method == "edit" {
+				return broken
+			}
+			return nil
+		})
+		d, _ := a.commit(core.Outcome{Result: core.Completed, Reason: core.ReasonAnswered, Text: "one, whole"})
+		settled := make(chan error, 1)
+		go func() { settled <- a.view.Settled(t.Context(), d) }()
+		synctest.Wait()
+		b := w.turn("1")
+		b.say("two")
+		time.Sleep(500 * time.Millisecond)
+		synctest.Wait()
+		if got := w.p.texts("1"); len(got) != 1 {
+			t.Errorf("visible: %q", got)
+		}
+		w.p.failing(nil)
+		time.Sleep(500 * time.Millisecond)
+		b.answer("two, whole")
+		if err := <-settled; err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		wantTexts(t, w.p, "1", "one, whole", "two, whole")
+	}, unlimited)
+}

@@ -120,6 +120,7 @@ func (v *View) own(ctx context.Context, d core.Delivery) {
 		d.Parts = v.row.Parts
 		v.row, v.born = d, true
 	}
+	v.ending = v.row.ID == d.ID // else its row was settled beside that of the live message
 	if v.under == nil {
 		v.under = context.WithoutCancel(ctx)
 	}

@@ -271,8 +271,15 @@ func (s *surface) move(ctx context.Context, to string) error {
 	return nil
 }
 
-// answer is what the stream understands of err.
+// answer is what the stream understands of err. From the first call of a settled answer that does not work, the answer is
+// owed: the next turn of the target, which may run already, shows nothing before it.
 func (s *surface) answer(err error) error {
+	s.mu.Lock()
+	late, row := s.ending && err != nil, s.row
+	s.mu.Unlock()
+	if late {
+		s.m.debts.owe(row)
+	}
 	switch kindOf(err) {
 	case none:
 		return nil

@@ -44,6 +44,7 @@ type View struct {
 	held    bool // the text ended before there was any message: Settled makes it
 	marked  bool // the final's row is born as being sent, and the call is paid for
 	closed  bool
+	ending  bool // the answer was settled, and is being shown
 	sketch  sketch
 	asking  int
 	since   time.Time
