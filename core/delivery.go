@@ -36,7 +36,7 @@ type Part struct {
 	Sent int `json:"sent,omitempty"`
 	// Lost is when an attempt whose fate is unknown ended; the zero time: nobody was there to see it.
 	Lost time.Time `json:"lost,omitzero"`
-	// Mark tells the adapter where to look for it while its fate is unknown; "" nowhere.
+	// Mark is the name under which its sender can look for it while its fate is unknown; "" it cannot.
 	Mark string `json:"mark,omitempty"`
 }
 

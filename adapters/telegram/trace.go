@@ -133,8 +133,8 @@ func (p *places) since(chat int64, mark string) (ids []int) {
 		return nil
 	}
 	known := map[int]bool{}
-	for i := n; i < p.n; i++ {
-		if at := p.seen[i%keepPlaces]; at.space == spaceOf(chat) {
+	for _, at := range p.seen[:min(p.n, keepPlaces)] {
+		if at.space == spaceOf(chat) {
 			known[at.id] = true
 		}
 	}

@@ -16,7 +16,22 @@
 // more seldom, so that there are as many copies as sends without an answer, and few whatever happens. A turn that ends before
 // anything was shown is sent after its commit: the row is then born as being sent, so the commit is the record of the attempt
 // too, and one mark follows. The price is that a process which dies exactly between commit and call repeats with the mark
-// what never arrived. The live message has one row from its first preview to its end; a retried turn adopts its messages.
+// what never arrived.
+//
+// What was lost is looked for where an adapter is a Tracer and no other process speaks for its account:
+//
+//	lost --something newer is known--> found, edited into what it should be: no repeat
+//	  |                            \--> nowhere
+//	  +--some seconds without--> repeated, marked --the repeat is newer--> found, removed; the mark goes
+//	                                                             \------> nowhere: both stay as they are
+//
+// Only an id below one that is known is a guess, because it is given to nobody any more; it is asked for again right before
+// each edit, and removed only after an edit proved that it is ours. All messages that are being made or were lost are
+// remembered by chat, whatever their thread, and also those without a row and files: while there is another, neither is
+// looked for, because each could be taken for the other; the mark says so then. A lost message that nobody needs, such as a
+// place in the queue, is removed in the same way after the next message there. This memory ends with the process.
+//
+// The live message has one row from its first preview to its end; a retried turn adopts its messages.
 //
 // Drafts. Where an adapter is a Drafter and the chat is no group, the modes draft and native show the growing answer without
 // a message, and so without a row: nothing is stored before the commit, which then is the record of the only creation, and
@@ -34,13 +49,20 @@
 //
 // Fallbacks, each once per attempt: no markup, another size, no topic, the chat's new id, no buttons, a new message for
 // one that is gone or cannot be edited. What a peer cannot do is remembered for an hour. Temporary failures are tried
-// again for a day, after seconds while the platform works. While it does not, one probe asks for everybody; its first
-// answer to anything makes all that is owed there due at once, and the budget spaces it.
+// again for a day, after seconds while the platform works. While it answers nothing, one probe asks for everybody.
+//
+// After an outage what is owed is due at once, and the budget spaces it; but only what failed proves that it works. Where
+// messages were refused with an error of the server's that is a message that was made, whatever polls say. Where no call
+// got any answer the first answer to anything makes one row due, once, and its success the others. An attempt before its
+// time does not count among those of its row.
 //
 // Order per target is kept: one goroutine writes to a target at a time, and a view whose turn was settled is next. While an
 // answer is owed, newer ones of its target stand behind it: their finals become rows, and their live messages are not made.
-// A row that keeps failing although the platform answers is set aside after a minute or so: others pass it then. A row
-// belongs to its sender for longer than any call takes, and is not taken twice meanwhile.
+// It is owed from the first call of its end that does not work. A row that keeps failing for half a minute or more, at its own
+// pauses, although messages of other chats are made, or nobody else's fail, is set aside: others pass it then, and it is
+// nobody's debt while it is sent. While several chats fail and no message is made none is set aside for some minutes, since
+// what passed it would fail too; after that the order is given up. A row belongs to its sender for longer than any call
+// takes, and is not taken twice meanwhile.
 //
 // Questions become rows with buttons where they may be answered: in the chat of the turn if its author is an admin, else in
 // the owner's chat. When they end anywhere, the card says who, what and when; the buttons go. Typing and the place in the

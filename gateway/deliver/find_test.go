@@ -236,7 +236,7 @@ func TestTwoLostInOneChat(t *testing.T) {
 }
 
 // What is remembered of lost messages is bounded, and what stands beside another in its chat is not alone.
-func TestLostWordsAreBounded(t *testing.T) {
+func TestLossesAreBounded(t *testing.T) {
 	l := newLosses()
 	for i := range 3 * keepChats {
 		l.end(itoa(i), l.begin(itoa(i), "m"), true)
