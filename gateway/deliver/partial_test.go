@@ -17,14 +17,26 @@ func (w *world) polling(d time.Duration) {
 	}
 }
 
+// tries sums the attempts of what is said in n chats.
+func (w *world) tries(n int) (sum int) {
+	for i := range n {
+		sum += w.rows(itoa(i))[0].Attempts
+	}
+	return sum
+}
+
 var refusals = map[string]error{"refused": broken, "not reached": &adapters.Error{Kind: adapters.Temporary}}
 
 // That polls work hastens nothing that the server refuses, and one row, once, where nothing got an answer.
 func TestPollsDoNotHastenSends(t *testing.T) {
+	failures := map[string]func(call) error{"nothing but polls is answered": every(refusals["not reached"])}
 	for name, refusal := range refusals {
+		failures[name] = sends(refusal)
+	}
+	for name, fail := range failures {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, w *world) {
-				w.p.failing(sends(refusal))
+				w.p.failing(fail)
 				for i := range 8 {
 					w.say(notice(itoa(i), "one"))
 				}
@@ -88,7 +100,7 @@ func TestOneRowIsTriedFirst(t *testing.T) {
 		time.Sleep(10 * time.Minute)
 		synctest.Wait()
 		w.p.failing(sends(broken))
-		at := time.Now()
+		at, tries := time.Now(), w.tries(8)
 		w.m.Heard("fake")
 		time.Sleep(50 * time.Millisecond)
 		synctest.Wait()
@@ -101,6 +113,7 @@ func TestOneRowIsTriedFirst(t *testing.T) {
 			}
 		}
 		want(t, "sends", n, 1)
+		want(t, "attempts that count", w.tries(8), tries)
 		w.p.failing(nil)
 		time.Sleep(40 * time.Second)
 		synctest.Wait()

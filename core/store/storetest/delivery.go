@@ -112,7 +112,7 @@ var deliveryTests = []test{
 		}
 		k.equal(k.due(9), []string{"b"})
 		owing := must(out.Owing(k.Context(), core.DeliverNotice, 9))(k)
-		if len(owing) != 2 || owing[1].ID != "a" || owing[1].Route.Chat != "1" {
+		if len(owing) != 2 || owing[1].ID != "a" || owing[1].Route.Chat != "1" || !owing[1].Aside || owing[0].Aside {
 			k.Fatalf("%+v", owing)
 		}
 		k.equal(len(must(out.Owing(k.Context(), core.DeliverFinal, 9))(k)), 0)

@@ -132,7 +132,10 @@ var sessionTests = []test{
 		other := k.queue(in("12", said("3", "z"))) // not below chat:1
 		d := owed("d", "1")
 		d.Conversation = a.Conversation
-		k.ok(k.Outbox().Put(k.Context(), d))
+		stuck := d
+		stuck.ID, stuck.Question, stuck.NotBefore = "stuck", "q", time.Now().Add(time.Hour)
+		k.ok(k.Outbox().Put(k.Context(), stuck, d))
+		k.ok(k.Outbox().Aside(k.Context(), stuck))
 		k.ok(k.Rekey(k.Context(), "chat:1", "chat:-100", "-100"))
 		_, err := k.Lookup(k.Context(), "chat:1")
 		k.want(err, core.NotFound)
@@ -147,8 +150,11 @@ var sessionTests = []test{
 		}
 		k.equal(k.stored(other.ID), other)
 		out := must(k.Outbox().Due(k.Context(), time.Now(), time.Minute, 9))(k)
-		if len(out) != 1 || out[0].Route.Chat != "-100" {
+		if len(out) != 1 || out[0].ID != "d" || out[0].Route.Chat != "-100" {
 			k.Fatalf("%+v", out)
+		}
+		if stuck = k.delivery("q"); !stuck.Aside || stuck.Route.Chat != "-100" { // it stays out of the way
+			k.Fatalf("%+v", stuck)
 		}
 		k.want(k.Rekey(k.Context(), "x", "x", ""), core.Invalid)
 	}},
