@@ -29,6 +29,7 @@ func (s *Store) Start(ctx context.Context, c core.ConversationID, turn core.Turn
 	alive func(core.Holder) bool, open func(core.Admission) core.Opening) (core.Lease, *core.Claim, error) {
 	var claim *core.Claim
 	l, err := s.acquire(ctx, c, turn, h, ttl, alive, func(t *tx, f core.Fence, now time.Time) error {
+		claim = nil // of an earlier try
 		got, err := t.claim(f, open, now)
 		switch {
 		case err == nil:
