@@ -63,7 +63,7 @@ func (t *Table) deny(ctx context.Context, c Call) (Answer, error) {
 }
 
 // question finds the open question that is meant: by its id or the end of it, else the only one of this conversation, else,
-// for an admin, the only one there is. hint is what to say when none or several fit.
+// for an admin, the only one there is. Nobody has meant one that was asked after the command was given. hint is what to say when none or several fit.
 func (t *Table) question(ctx context.Context, c Call) (q core.Question, rest, hint string, err error) {
 	first, after := word(c.Args)
 	open, err := t.open(ctx, c)
@@ -79,6 +79,7 @@ func (t *Table) question(ctx context.Context, c Call) (q core.Question, rest, hi
 			return t.ended(ctx, core.QuestionID(strings.ToUpper(first)))
 		}
 	}
+	open = slices.DeleteFunc(open, func(q core.Question) bool { return c.later(q.Created) })
 	here := slices.DeleteFunc(slices.Clone(open), func(q core.Question) bool { return q.Conversation != c.Conversation.ID })
 	if len(here) > 0 {
 		open = here

@@ -86,7 +86,7 @@ func (t *Table) queue(ctx context.Context, c Call) (Answer, error) {
 		if c.Conversation.ID == "" {
 			return say("Nothing is waiting.")
 		}
-		gone, err := t.deps.Desk.Clear(ctx, c.By, c.Conversation.ID, core.ReasonDropped)
+		gone, err := t.clear(ctx, c, core.ReasonDropped)
 		if err != nil {
 			return Answer{}, err
 		}

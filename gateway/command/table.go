@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"bellhop/core"
 	"bellhop/stream/markup"
@@ -22,7 +23,12 @@ type Call struct {
 	Submission   core.Submission
 	Early        bool // its row is not stored yet
 	Again        bool // a process that died may have run it already
+	// Asked is when a call that is repeated was made: it means nothing that came later, unless it names it. Zero: now.
+	Asked time.Time
 }
+
+// later reports whether something came after a call that is repeated, so that it was not meant.
+func (c Call) later(at time.Time) bool { return !c.Asked.IsZero() && !at.Before(c.Asked) }
 
 // Answer is what a command says. Submit, when set, becomes a turn.
 type Answer struct {

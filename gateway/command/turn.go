@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -10,13 +11,15 @@ import (
 )
 
 // interrupt ends what runs, with reason. stopped is false when nothing did. Who has control, and everybody in a chat of
-// two, ends whatever runs or comes next; anybody else their own turn, and no other that may run by the time it is told.
+// two, ends whatever runs or comes next; anybody else their own turn, and no other that may run by the time it is told. What
+// was claimed after a command that is repeated was not meant.
 func (t *Table) interrupt(ctx context.Context, c Call, reason core.Reason) (stopped bool, err error) {
 	id, why := c.Conversation.ID, core.Interrupt{Reason: reason, By: c.By.ID, Told: !c.Submission.Route.IsZero()}
 	if id == "" {
 		return false, nil
 	}
-	if c.By.Can(core.CanControl) || !c.Conversation.Group {
+	anything := c.By.Can(core.CanControl) || !c.Conversation.Group
+	if anything && !c.Again {
 		_, stopped = t.deps.Sessions.Interrupt(id, why)
 		return stopped, nil
 	}
@@ -28,7 +31,9 @@ func (t *Table) interrupt(ctx context.Context, c Call, reason core.Reason) (stop
 	switch {
 	case err != nil:
 		return false, err
-	case a.By != c.By.ID:
+	case c.Again && c.later(a.Claimed):
+		return false, nil
+	case !anything && a.By != c.By.ID:
 		return false, core.Errorf("stop", core.Denied, "%s did not start what runs", c.By.ID)
 	}
 	return t.deps.Sessions.InterruptTurn(id, a.ID, why), nil
@@ -36,11 +41,35 @@ func (t *Table) interrupt(ctx context.Context, c Call, reason core.Reason) (stop
 
 // empty ends what waits and then what runs: the other way round, the first of what waits would run in between.
 func (t *Table) empty(ctx context.Context, c Call, reason core.Reason) (gone []core.Admission, stopped bool, err error) {
-	if gone, err = t.deps.Desk.Clear(ctx, c.By, c.Conversation.ID, reason); err != nil {
+	if gone, err = t.clear(ctx, c, reason); err != nil {
 		return nil, false, err
 	}
 	stopped, err = t.interrupt(ctx, c, reason)
 	return gone, stopped, err
+}
+
+// clear ends what waits. Of a command that is repeated it ends what waited when it was given.
+func (t *Table) clear(ctx context.Context, c Call, reason core.Reason) (gone []core.Admission, err error) {
+	if !c.Again {
+		return t.deps.Desk.Clear(ctx, c.By, c.Conversation.ID, reason)
+	}
+	rows, err := t.waiting(ctx, c.Conversation.ID)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range rows {
+		if c.later(r.Created) {
+			continue
+		}
+		ended, err := t.deps.Desk.Cancel(ctx, c.By, r.ID)
+		switch {
+		case err == nil:
+			gone = append(gone, ended)
+		case !core.Is(err, core.Conflict) && !core.Is(err, core.Denied): // begun meanwhile, or another's
+			return gone, err
+		}
+	}
+	return gone, nil
 }
 
 // lookBack is how many of a conversation's newest rows may hold a stop that its turn did not live to obey.
@@ -91,6 +120,9 @@ func (t *Table) stop(ctx context.Context, c Call) (Answer, error) {
 	}
 	rows, err := t.deps.Store.Unsettled(ctx, c.Conversation.ID)
 	if err != nil {
+		if stopped { // an error would say that it was not, and have it repeated
+			return a, nil
+		}
 		return Answer{}, err
 	}
 	if !stopped && cutOff(rows) != "" {
@@ -216,6 +248,7 @@ func (t *Table) undecided(ctx context.Context, c Call) (core.AdmissionID, error)
 		return "", nil
 	}
 	rows, err := t.deps.Store.Unsettled(ctx, c.Conversation.ID)
+	rows = slices.DeleteFunc(rows, func(r core.Admission) bool { return c.later(r.Claimed) })
 	return cutOff(rows), err
 }
 
