@@ -39,12 +39,13 @@ type Arrival struct {
 	// after runs once the piece is durable. It is not run for a duplicate.
 	after func(ctx context.Context, a *Arrival, adm core.Admitted)
 
-	acts  bool // a command or a press: what follows in its chat must not be there yet when it runs
-	alone bool // so must nothing else that follows
-	halts bool // it stops what runs, and does nothing else
-	ours  bool // nobody in this process took care of it before
-	early bool // it is carried out before it is stored
-	again bool // the process before this one may have carried it out
+	acts  bool      // a command or a press: what follows in its chat must not be there yet when it runs
+	alone bool      // so must nothing else that follows
+	halts bool      // it stops what runs, and does nothing else
+	ours  bool      // nobody in this process took care of it before
+	early bool      // it is carried out before it is stored
+	again bool      // the process before this one may have carried it out
+	since time.Time // when it came first, if it came before
 	do    func(ctx context.Context, a *Arrival) *said
 	said  *said // what came of do; nil: it is still to be done
 }

@@ -2,7 +2,7 @@ package gateway
 
 import (
 	"context"
-	"time"
+	"runtime/debug"
 
 	"bellhop/core"
 	"bellhop/gateway/command"
@@ -10,10 +10,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-const (
-	together = 32               // commands of one batch that run at the same time
-	ranFor   = 10 * time.Minute // for how long a platform may deliver again what this process takes care of
-)
+// together is how many commands of one batch run at the same time.
+const together = 32
 
 // said is what a command or a press came to.
 type said struct {
@@ -24,19 +22,20 @@ type said struct {
 }
 
 // hurry notes what of a piece acts as this process's to carry out, and carries out the stops at once, all of them before
-// anything is stored. That is safe because a stop that comes twice finds nothing to stop. A stop that may have been carried
-// out before this process began waits for its row, which knows; so does one that follows something from its chat, because
-// it is about that, too.
+// anything is stored. A stop must not be carried out twice, because the next turn may run by then: what it came to is kept
+// in case it is not stored now and delivered again. One that may have been carried out before this process began waits for
+// its row, which knows; so does one that follows something from its chat, because it is about that, too.
 func (g *Gateway) hurry(ctx context.Context, piece []Arrival) {
 	for i := range piece {
 		a := &piece[i]
 		if !a.acts {
 			continue
 		}
-		a.ours = g.ran.add(a.name(), ranFor)
+		a.since, a.said, a.ours = g.ran.take(a.name())
 		late := !a.In.Sent.IsZero() && a.In.Sent.Before(g.began)
-		if a.halts && a.ours && a.first && !late {
+		if a.halts && a.ours && a.first && !late && a.said == nil {
 			a.said = g.halt(ctx, a)
+			g.ran.keep(a.name(), a.said)
 		}
 	}
 }
@@ -47,17 +46,33 @@ func (g *Gateway) halt(ctx context.Context, a *Arrival) *said {
 	defer cancel()
 	a.early = true
 	defer func() { a.early = false }()
-	if came := a.do(ctx, a); came.err == nil && came.stopped {
+	if came := g.carryOut(ctx, a); came.err == nil && came.stopped {
 		return came
 	}
 	return nil
 }
 
-// forget takes back what hurry noted of a piece that was not stored.
-func (g *Gateway) forget(piece []Arrival) {
+// carryOut does what an arrival stands for. A panic in it is an error like any other.
+func (g *Gateway) carryOut(ctx context.Context, a *Arrival) (came *said) {
+	defer func() {
+		if p := recover(); p != nil {
+			came = &said{err: g.panicked(a, p)}
+		}
+	}()
+	return a.do(ctx, a)
+}
+
+// panicked makes an error of a panic, whose stack is in the log.
+func (g *Gateway) panicked(a *Arrival, p any) error {
+	g.log.Error("an input made something panic", "platform", a.Platform, "request", a.In.ID, "err", p, "stack", string(debug.Stack()))
+	return core.Errorf("input", core.Internal, "panic: %v", p)
+}
+
+// lose takes back what hurry noted of a piece that was not stored.
+func (g *Gateway) lose(piece []Arrival) {
 	for i := range piece {
 		if a := &piece[i]; a.ours {
-			g.ran.forget(a.name())
+			g.ran.lose(a.name())
 		}
 	}
 }
@@ -91,8 +106,14 @@ func (g *Gateway) follow(ctx context.Context, piece []Arrival, admitted []core.A
 	_ = group.Wait() // none of them fails
 }
 
-// settle does what follows the commit for one arrival, and fills its receipt.
+// settle does what follows the commit for one arrival, and fills its receipt. A panic in it is told to who caused it; the
+// others of the batch and the cursor go on.
 func (g *Gateway) settle(ctx context.Context, a *Arrival, adm core.Admitted) {
+	defer func() {
+		if p := recover(); p != nil {
+			g.fault(ctx, a, "what follows its commit", g.panicked(a, p))
+		}
+	}()
 	if a.Entry == nil { // nothing was stored; a guard may have something to do all the same
 		if a.after != nil {
 			a.after(ctx, a, adm)
@@ -125,6 +146,6 @@ func (g *Gateway) undone(ctx context.Context, a *Arrival, row core.Admission) bo
 			"admission", row.ID, "err", err)
 		return false
 	}
-	a.again = len(answers) == 0
+	a.again, a.since = len(answers) == 0, row.Created
 	return a.again
 }

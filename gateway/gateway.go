@@ -93,7 +93,7 @@ type Gateway struct {
 	guards  []step
 	refused *recent // people whose refusal was logged
 	full    *recent // conversations that were told that their queue is full
-	ran     *recent // commands and presses that this process takes care of
+	ran     *ran    // commands and presses that this process takes care of
 	began   time.Time
 	bots    *buckets
 	rates   *buckets
@@ -108,7 +108,7 @@ type step struct {
 // New makes a Gateway.
 func New(cfg Config) *Gateway {
 	g := &Gateway{cfg: cfg, log: cfg.Log, metrics: cfg.Metrics, refused: newRecent(), full: newRecent(),
-		ran: newRecent(), began: time.Now(), bots: newBuckets(), rates: newBuckets()}
+		ran: newRan(), began: time.Now(), bots: newBuckets(), rates: newBuckets()}
 	if g.cfg.Seat == nil {
 		g.cfg.Seat = func(string) core.Seat { return core.Seat{} }
 	}

@@ -46,7 +46,7 @@ func (g *Gateway) guardCommand(_ context.Context, a *Arrival) (Verdict, error) {
 
 // call is what a command is told about the arrival.
 func (g *Gateway) call(ctx context.Context, a *Arrival) (command.Call, error) {
-	c := command.Call{By: a.By, Key: a.Key, Name: a.In.Command, Args: a.In.Args, Route: a.route(), Group: a.In.Group, Submission: a.submission(), Early: a.early, Again: a.again}
+	c := command.Call{By: a.By, Key: a.Key, Name: a.In.Command, Args: a.In.Args, Route: a.route(), Group: a.In.Group, Submission: a.submission(), Early: a.early, Again: a.again, Asked: a.since}
 	conv, err := g.cfg.Store.Lookup(ctx, a.Key)
 	if err != nil && !core.Is(err, core.NotFound) {
 		return c, err
@@ -61,7 +61,7 @@ func (g *Gateway) run(ctx context.Context, a *Arrival) *said {
 	if err != nil {
 		return &said{err: err}
 	}
-	answer, err := g.safely(ctx, c)
+	answer, err := g.cfg.Commands.Run(ctx, c)
 	return &said{answer: answer, stopped: answer.Stopped, err: err}
 }
 
@@ -70,7 +70,7 @@ func (g *Gateway) tell(ctx context.Context, a *Arrival, adm core.Admitted) {
 	ctx, cancel := context.WithTimeout(ctx, commandTime)
 	defer cancel()
 	if a.said == nil {
-		a.said = a.do(ctx, a)
+		a.said = g.carryOut(ctx, a)
 	}
 	answer := a.said.answer
 	if err := a.said.err; err != nil {
@@ -83,16 +83,6 @@ func (g *Gateway) tell(ctx context.Context, a *Arrival, adm core.Admitted) {
 	if answer.Text != "" {
 		g.reply(ctx, a, core.Delivery{Text: answer.Text, Buttons: answer.Buttons, Conversation: adm.Admission.Conversation, Admission: adm.Admission.ID})
 	}
-}
-
-// safely runs a command; a panic in it is an error like any other.
-func (g *Gateway) safely(ctx context.Context, c command.Call) (answer command.Answer, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = core.Errorf("command "+c.Name, core.Internal, "panic: %v", p)
-		}
-	}()
-	return g.cfg.Commands.Run(ctx, c)
 }
 
 // submit admits the turn that a command asks for.

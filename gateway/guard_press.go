@@ -41,10 +41,13 @@ func (g *Gateway) toast(ctx context.Context, a *Arrival, adm core.Admitted) {
 	ctx, cancel := context.WithTimeout(ctx, commandTime)
 	defer cancel()
 	if a.said == nil {
-		a.said = a.do(ctx, a)
+		a.said = g.carryOut(ctx, a)
 	}
 	toast := a.said.toast
 	if err := a.said.err; err != nil {
+		if core.Is(err, core.Internal) { // more than a toast can tell
+			g.fault(ctx, a, "a button", err)
+		}
 		g.log.Info("a button could not be obeyed", "platform", a.Platform, "person", a.By.ID, "admission", adm.Admission.ID, "err", err)
 		a.Receipt.Answer = command.WordsFor(err, "").What
 		return

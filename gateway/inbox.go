@@ -143,7 +143,7 @@ func (b *inbox) admit(ctx context.Context, piece []Arrival, cur *core.Cursor, st
 	if len(entries) > 0 || cur != nil {
 		var err error
 		if admitted, err = b.g.cfg.Desk.Admit(ctx, entries, cur); err != nil {
-			b.g.forget(piece)
+			b.g.lose(piece)
 			return err
 		}
 		b.g.metrics.Acked(b.name, time.Since(start))

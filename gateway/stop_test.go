@@ -154,7 +154,7 @@ func TestStopDeliveredAgain(t *testing.T) {
 				if err := w.s.Outbox().Put(t.Context(), answer); err != nil {
 					t.Fatal(err)
 				}
-				w.g.ran, w.g.began = newRecent(), time.Now().Add(time.Minute)
+				w.g.ran, w.g.began = newRan(), time.Now().Add(time.Minute)
 			}
 			w.mouth.texts()
 			turns := w.running("1")
@@ -187,7 +187,7 @@ func TestCommandsAreNotLost(t *testing.T) {
 	want(t, "answers of the process that dies", len(w.mouth.texts()), 0)
 	want(t, "cursor", cursor(), "9")
 
-	w.g.ran, w.g.cfg.Commands = newRecent(), commands
+	w.g.ran, w.g.cfg.Commands = newRan(), commands
 	receipts, err := w.in.Receive(t.Context(), batch)
 	if err != nil {
 		t.Fatal(err)
@@ -238,5 +238,144 @@ func TestStopWithoutAStore(t *testing.T) {
 	}
 	if said := w.mouth.texts(); len(said) != 1 || said[0] != "Stopped." {
 		t.Errorf("said: %q", said)
+	}
+}
+
+// A stop that was carried out before its commit failed is answered when it comes again, and not carried out again: it does
+// not hit the turn that began since.
+func TestStopIsNotRepeatedAfterAFailedCommit(t *testing.T) {
+	w := newWorld(t, open)
+	t.Cleanup(w.close)
+	w.receive(w.message("first"), w.message("second"))
+	c := w.conversation("fake:1").ID
+	one, _, done := w.run(c)
+	desk, fail := w.g.cfg.Desk, true
+	w.g.cfg.Desk = watchedDesk{desk, func([]core.Entry) error {
+		if fail {
+			return errors.New("busy")
+		}
+		return nil
+	}}
+	batch := adapters.Batch{Inbound: []adapters.Inbound{w.message("/stop")}}
+	if _, err := w.in.Receive(t.Context(), batch); err == nil {
+		t.Fatal("acknowledged")
+	}
+	want(t, "first stopped", stopped(one), true)
+	done()
+	two, row, done := w.run(c)
+	t.Cleanup(done)
+	fail = false
+	for range 2 {
+		if _, err := w.in.Receive(t.Context(), batch); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if two.Err() != nil {
+		t.Errorf("%q is stopped, too", row.Submission.Text)
+	}
+	if said := w.mouth.texts(); len(said) != 1 || !strings.HasPrefix(said[0], "Stopped.") {
+		t.Errorf("said: %q", said)
+	}
+}
+
+// The table of what this process takes care of is bounded, and the young stay.
+func TestRanIsBounded(t *testing.T) {
+	r := newRan()
+	for n := range keepRan + 100 {
+		r.take(fmt.Sprint(n))
+	}
+	want(t, "size", len(r.known), keepRan)
+	_, _, ours := r.take(fmt.Sprint(keepRan))
+	want(t, "a young one is known", ours, false)
+}
+
+// A bare command that is repeated after a crash means what was there when it was given: no question that was asked since,
+// no turn that was claimed since, no turn that was cut off since, no message that waits since.
+func TestRepeatedCommandsMeanWhatWasThere(t *testing.T) {
+	admin := setup{access: AccessConfig{Admins: []string{"fake:1"}}}
+	for _, text := range []string{"/approve", "/deny", "/approve always", "/deny I do not like it"} {
+		t.Run(text, func(t *testing.T) {
+			w := newWorld(t, admin)
+			t.Cleanup(w.close)
+			w.receive(w.message("work"))
+			w.asks("01AAAAAAAAAAAAAAAAAAAAAAAA")
+			batch := w.crashed(text)
+			w.asks("01BBBBBBBBBBBBBBBBBBBBBBBB")
+			if _, err := w.in.Receive(t.Context(), batch); err != nil {
+				t.Fatal(err)
+			}
+			q, err := w.s.Question(t.Context(), "01BBBBBBBBBBBBBBBBBBBBBBBB")
+			if err != nil || q.State != core.QuestionOpen {
+				t.Errorf("a question that nobody saw is %s: %q, %v", q.State, q.Answer, err)
+			}
+		})
+	}
+	for _, text := range []string{"/stop", "/stop all", "/new"} {
+		t.Run(text, func(t *testing.T) {
+			w := newWorld(t, admin)
+			t.Cleanup(w.close)
+			w.receive(w.message("work"))
+			batch := w.crashed(text)
+			w.receive(w.message("later"), w.message("still later"))
+			turn, _, done := w.run(w.conversation("fake:1").ID)
+			t.Cleanup(done)
+			before := len(w.queued())
+			if _, err := w.in.Receive(t.Context(), batch); err != nil {
+				t.Fatal(err)
+			}
+			want(t, "stopped", turn.Err(), nil)
+			want(t, "still waiting", len(w.queued()), before)
+		})
+	}
+}
+
+// asks puts a question to person 1.
+func (w *world) asks(id core.QuestionID) {
+	q := core.Question{ID: id, Conversation: w.conversation("fake:1").ID, Admission: "A", State: core.QuestionOpen, Created: time.Now(),
+		Deadline: time.Now().Add(time.Hour), For: "fake:1", Ask: core.Ask{Kind: core.Approval, Title: "rm", Call: string(id)}}
+	if _, err := w.s.Put(w.t.Context(), q); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// crashed has a process carry out a command and die before it has stored the answer. It returns what the next one gets.
+func (w *world) crashed(text string) adapters.Batch {
+	batch := adapters.Batch{Inbound: []adapters.Inbound{w.message(text, func(in *adapters.Inbound) { in.Sent = time.Now() })}, Cursor: "1"}
+	if _, err := w.in.Receive(w.t.Context(), batch); err != nil {
+		w.t.Fatal(err)
+	}
+	w.mouth.texts() // the fake stores none of it
+	w.g.ran, w.g.began = newRan(), time.Now()
+	return batch
+}
+
+// pressPanics is a table whose buttons panic.
+type pressPanics struct{ Commands }
+
+func (pressPanics) Press(context.Context, command.Call, string) (string, error) { panic("boom") }
+
+// A button that panics takes nothing down: who pressed it is told, the rest of the batch is done and the cursor moves on.
+func TestPanickingButtons(t *testing.T) {
+	for _, data := range []string{"q:rm:X", "stop:X"} {
+		w := newWorld(t, open)
+		w.g.cfg.Commands = pressPanics{w.g.cfg.Commands}
+		press := func(who string) adapters.Inbound {
+			return w.message("", from(who), func(in *adapters.Inbound) { in.Kind, in.Data = adapters.KindPress, data })
+		}
+		batch := adapters.Batch{Inbound: []adapters.Inbound{press("1"), press("2"), w.message("hello", from("3"))}, Cursor: "7"}
+		if _, err := w.in.Receive(t.Context(), batch); err != nil {
+			t.Fatal(err)
+		}
+		said := w.mouth.texts()
+		if len(said) != 2 || !strings.Contains(said[0], "Something went wrong on my side.") || !strings.Contains(said[0], "(ref ") {
+			t.Errorf("%s: said %q", data, said)
+		}
+		want(t, "waiting", strings.Join(w.queued(), ","), "hello")
+		cursor, err := w.in.Cursor(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		want(t, "cursor", cursor, "7")
+		w.close()
 	}
 }
