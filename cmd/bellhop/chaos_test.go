@@ -65,6 +65,7 @@ func newChaos(t *testing.T, nodes, chats int) *chaos {
 	}
 	t.Cleanup(func() { _ = s.server.Stop() })
 	s.r = newRig(t, s.model).on(storeKind{"postgres", func(*testing.T) string { return s.server.DSN("public") }})
+	s.r.model.Keep(100)
 	s.r.reconfigure("access: {allow", fmt.Sprintf("approvals: {mode: off}\nagent: {shell_for_all: true, workspace: %s}\nlease: {node: %s}\naccess: {default: allow, allow",
 		s.r.workspace(""), nodeTTL))
 	for n := range chats {

@@ -86,6 +86,7 @@ func soakTime(t *testing.T) time.Duration {
 func TestSoak(t *testing.T) {
 	s := &soak{}
 	s.r = newRig(t, s.model)
+	s.r.model.Keep(100)
 	s.r.reconfigure("access: {allow", "approvals: {mode: off}\nagent: {shell_for_all: true}\naccess: {default: allow, allow")
 	ctx, cancel := context.WithTimeout(t.Context(), soakTime(t))
 	defer cancel()
@@ -117,6 +118,9 @@ func (s *soak) talk(n int, c *soakChat) {
 			i--
 			s.dropFates(c)
 			continue
+		}
+		if i%50 == 49 && s.answered(c) >= len(c.said) { // conversations do not grow for ever
+			c.Say(c.person, "/new")
 		}
 		id := fmt.Sprintf("%s-c%d-%d", []string{"m", "m", "t"}[i%3], n, i)
 		c.said = append(c.said, id)
@@ -153,7 +157,8 @@ func (s *soak) dropFates(c *soakChat) {
 
 // write is the client at the door; every message has its request id, under which it is repeated until there is a receipt.
 func (s *soak) write() {
-	for i := 0; s.pause(100, 500); i++ {
+	slower := int(soakTime(s.r.t)/(5*time.Minute)) + 1 // its one conversation grows for as long as the soak runs
+	for i := 0; s.pause(100*slower, 500*slower); i++ {
 		id := fmt.Sprintf("%s-web-%d", []string{"m", "t"}[i%2], i)
 		s.webSaid = append(s.webSaid, id)
 		if i%8 == 0 {

@@ -77,6 +77,7 @@ type Server struct {
 	mu       sync.Mutex
 	script   []Reply
 	requests []*Request
+	kept     int // of the newest requests; 0: all
 	problems []string
 	open     int
 }
@@ -91,7 +92,14 @@ func (s *Server) Script(replies ...Reply) {
 	s.script = append(s.script, replies...)
 }
 
-// Requests returns the well-formed calls so far, oldest first.
+// Keep makes the server forget all but at least the newest n requests: each holds a whole conversation.
+func (s *Server) Keep(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.kept = n
+}
+
+// Requests returns the well-formed calls so far, oldest first; of those that are kept.
 func (s *Server) Requests() []*Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -189,6 +197,10 @@ func (s *Server) check(req *Request) *refusal {
 func (s *Server) next(req *Request) Reply {
 	s.mu.Lock()
 	s.requests = append(s.requests, req)
+	if n := len(s.requests) - s.kept; s.kept > 0 && n >= s.kept {
+		clear(s.requests[:n])
+		s.requests = append(s.requests[:0:0], s.requests[n:]...)
+	}
 	s.open++
 	if len(s.script) > 0 {
 		reply := s.script[0]
