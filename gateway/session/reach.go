@@ -3,6 +3,8 @@ package session
 import (
 	"context"
 	"log/slog"
+	"slices"
+	"sync"
 	"time"
 
 	"bellhop/core"
@@ -29,7 +31,11 @@ const (
 	wantSteer    = "steer"
 	wantWithdraw = "withdraw"
 	wantReword   = "reword"
+	wantLate     = "late" // an offer was not taken: who made it may say so
 )
+
+// maxLate is how many offers to turns elsewhere may wait to be told that they came too late; the oldest are forgotten.
+const maxLate = 256
 
 // Reach is the registry of what runs here, and beyond it a hand that reaches turns on other nodes by notes. What it says of
 // those is from the store; that they obey shows in the chat, where they answer themselves. A note that is lost loses
@@ -41,6 +47,9 @@ type Reach struct {
 	others Others          // nil: there are none
 	rows   Rows
 	log    *slog.Logger
+
+	mu   sync.Mutex
+	late []Steered // offers that were made elsewhere, oldest first
 }
 
 // NewReach returns a Reach that reads and tells while life lasts. Without others only what runs here is reached.
@@ -48,7 +57,7 @@ func NewReach(life context.Context, here *Registry, others Others, rows Rows, lo
 	return &Reach{Registry: here, life: life, others: others, rows: rows, log: log}
 }
 
-// elsewhere returns the row of c that runs on another node.
+// elsewhere returns the row of c that runs on another node. One that is just being claimed here looks the same.
 func (r *Reach) elsewhere(c core.ConversationID) (core.Admission, bool) {
 	if r.others == nil || r.others.Count() < 2 {
 		return core.Admission{}, false
@@ -74,16 +83,17 @@ func (r *Reach) tell(n core.Note) {
 	r.others.Tell(ctx, n)
 }
 
-// Interrupt ends what runs in c, here or elsewhere.
+// Interrupt ends what runs in c, here or elsewhere. What waits here may wait for what runs elsewhere.
 func (r *Reach) Interrupt(c core.ConversationID, i core.Interrupt) (core.AdmissionID, bool) {
-	if id, ok := r.Registry.Interrupt(c, i); ok {
+	id, ok := r.Registry.Interrupt(c, i)
+	if ok && id != "" {
 		return id, true
 	}
-	a, ok := r.elsewhere(c)
-	if ok {
+	if a, there := r.elsewhere(c); there {
 		r.tell(core.Note{Control: wantEnd, Conversation: c, Admission: a.ID, Reason: i.Reason, By: i.By, Told: i.Told})
+		return a.ID, true
 	}
-	return a.ID, ok
+	return id, ok
 }
 
 // InterruptTurn is Interrupt for one admission only.
@@ -98,16 +108,52 @@ func (r *Reach) InterruptTurn(c core.ConversationID, id core.AdmissionID, i core
 	return ok
 }
 
-// Steer offers a queued row to what runs in c.
+// Steer offers a queued row to what runs in c, here or elsewhere.
 func (r *Reach) Steer(c core.ConversationID, id core.AdmissionID, text string) bool {
-	if r.Registry.Steer(c, id, text) {
+	return r.Offer(c, Steered{ID: id, Text: text})
+}
+
+// Offer is Steer for who wants to know when the turn ends without taking the row. A turn elsewhere says so by a note.
+func (r *Reach) Offer(c core.ConversationID, s Steered) bool {
+	if r.Registry.Offer(c, s) {
 		return true
 	}
 	a, ok := r.elsewhere(c)
-	if ok = ok && a.ID != id; ok {
-		r.tell(core.Note{Control: wantSteer, Conversation: c, Admission: id})
+	if !ok || a.ID == s.ID {
+		return false
 	}
-	return ok
+	r.await(s)
+	r.tell(core.Note{Control: wantSteer, Conversation: c, Admission: s.ID})
+	return true
+}
+
+// await remembers whom to tell when an offer that was made elsewhere is not taken.
+func (r *Reach) await(s Steered) {
+	if s.Late == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.late) == maxLate {
+		r.late = slices.Delete(r.late, 0, 1)
+	}
+	r.late = append(r.late, Steered{ID: s.ID, Late: s.Late})
+}
+
+// missed tells who made an offer, if that was here, that it was not taken.
+func (r *Reach) missed(id core.AdmissionID) {
+	r.mu.Lock()
+	i := slices.IndexFunc(r.late, func(s Steered) bool { return s.ID == id })
+	if i < 0 {
+		r.mu.Unlock()
+		return
+	}
+	late := r.late[i].Late
+	r.late = slices.Delete(r.late, i, i+1)
+	r.mu.Unlock()
+	ctx, cancel := context.WithTimeout(r.life, reachTime)
+	defer cancel()
+	late(ctx)
 }
 
 // Withdraw takes back an offer.
@@ -134,12 +180,13 @@ func (r *Reach) Reword(c core.ConversationID, id core.AdmissionID, text string) 
 
 // Status tells what c does, as far as it is known here: of a turn elsewhere that it runs, and since when.
 func (r *Reach) Status(c core.ConversationID) (Status, bool) {
-	if s, ok := r.Registry.Status(c); ok {
+	s, live := r.Registry.Status(c)
+	if live && s.Turn != "" {
 		return s, true
 	}
 	a, ok := r.elsewhere(c)
 	if !ok {
-		return Status{}, false
+		return s, live
 	}
 	return Status{Conversation: c, Turn: a.Turn, Admission: a.ID, Since: a.Claimed, LastActive: a.Claimed}, true
 }
@@ -150,6 +197,8 @@ func (r *Reach) Heard(n core.Note) {
 	switch n.Control {
 	case wantEnd:
 		r.Registry.InterruptTurn(n.Conversation, n.Admission, why)
+	case wantLate:
+		r.missed(n.Admission)
 	case wantWithdraw:
 		r.Registry.Withdraw(n.Conversation, n.Admission)
 	case wantSteer, wantReword:
@@ -171,6 +220,8 @@ func (r *Reach) offer(n core.Note) {
 	case n.Control == wantReword:
 		r.Registry.Reword(n.Conversation, a.ID, a.Submission.Text)
 	default:
-		r.Registry.Steer(n.Conversation, a.ID, a.Submission.Text)
+		r.Registry.Offer(n.Conversation, Steered{ID: a.ID, Text: a.Submission.Text, Late: func(context.Context) {
+			r.tell(core.Note{Control: wantLate, Conversation: n.Conversation, Admission: n.Admission})
+		}})
 	}
 }
