@@ -34,6 +34,9 @@ type Submission struct {
 	// long paste whose rest may still come. Only unclaimed rows merge.
 	Album string `json:"album,omitempty"`
 	Part  bool   `json:"part,omitempty"`
+
+	// Stops is, in the row of a stop that was carried out before it was stored, what it has stopped.
+	Stops AdmissionID `json:"stops,omitempty"`
 }
 
 // Attachment is a file a person sent. Ref is durable before the acknowledgement; Path is filled when the bytes were
