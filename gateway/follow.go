@@ -36,6 +36,8 @@ func (g *Gateway) hurry(ctx context.Context, piece []Arrival) {
 		if a.halts && a.ours && a.first && !late && a.said == nil {
 			a.said = g.halt(ctx, a)
 			g.ran.keep(a.name(), a.said)
+		} else if a.said != nil {
+			a.Entry.Submission.Stops = a.said.answer.Ended
 		}
 	}
 }
@@ -47,6 +49,7 @@ func (g *Gateway) halt(ctx context.Context, a *Arrival) *said {
 	a.early = true
 	defer func() { a.early = false }()
 	if came := g.carryOut(ctx, a); came.err == nil && came.stopped {
+		a.Entry.Submission.Stops = came.answer.Ended
 		return came
 	}
 	return nil

@@ -248,7 +248,7 @@ func TestStopIsNotRepeatedAfterAFailedCommit(t *testing.T) {
 	t.Cleanup(w.close)
 	w.receive(w.message("first"), w.message("second"))
 	c := w.conversation("fake:1").ID
-	one, _, done := w.run(c)
+	one, first, done := w.run(c)
 	desk, fail := w.g.cfg.Desk, true
 	w.g.cfg.Desk = watchedDesk{desk, func([]core.Entry) error {
 		if fail {
@@ -270,6 +270,11 @@ func TestStopIsNotRepeatedAfterAFailedCommit(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	rows, err := w.s.Recent(t.Context(), c, 1)
+	if err != nil || len(rows) != 1 {
+		t.Fatal(rows, err)
+	}
+	want(t, "what the row of the stop names", rows[0].Submission.Stops, first.ID)
 	if two.Err() != nil {
 		t.Errorf("%q is stopped, too", row.Submission.Text)
 	}

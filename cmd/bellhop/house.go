@@ -176,7 +176,7 @@ func (h *house) newEngine(ctx context.Context) error {
 	h.dispatch = dispatch.New(dispatch.Config{Store: h.store, Keeper: h.keeper, Holder: h.self, Alive: with.alive, Others: with.others, Runner: files, Hub: h.hub, Sessions: live,
 		Outlet: outlet{h.mouth}, Readback: wakingReader{reader, h.mouth.Wake}, Observe: h.metrics.ended, Notify: h.mouth.Notify,
 		MaxParallel: h.cfg.Turns.MaxParallel, Liveness: h.cfg.Lease.Liveness, Drain: h.cfg.Turns.Drain, Log: h.log})
-	desk := admission.New(h.store, admission.Options{Wake: h.dispatch.Wake, Sessions: h.reach, Cap: h.cfg.Busy.Cap, Metrics: h.metrics, Log: h.log})
+	desk := admission.New(h.store, admission.Options{Wake: h.dispatch.Wake, Sessions: h.reach, Forsaken: wakingReader{reader, h.mouth.Wake}.Forsaken, Cap: h.cfg.Busy.Cap, Metrics: h.metrics, Log: h.log})
 	h.commands = command.New(command.Deps{Desk: desk, Ask: h.ask, Fate: wakingReader{reader, h.mouth.Wake}, Sessions: h.reach, Store: h.store, People: h.access,
 		Wake: h.dispatch.Wake, Tell: h.tellPerson, Models: h.modelNames, Model: h.cfg.Model.Name, Busy: h.cfg.Busy.Mode, Version: programVersion()})
 	h.gateway = gateway.New(gateway.Config{Desk: desk, Mouth: h.mouth, Commands: timedStops{h.commands, h.metrics}, Sessions: h.reach, Store: h.store,

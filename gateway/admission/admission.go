@@ -44,8 +44,10 @@ type Offers interface {
 type Options struct {
 	Wake     func(core.ConversationID) // dispatch's; nil: nobody is woken
 	Sessions Offers                    // keeps offers to steer in step with their rows; nil: none
-	Cap      int                       // rows queued per conversation; 0: DefaultCap, negative: no cap
-	Metrics  Metrics                   // nil: nobody counts
+	// Forsaken ends what a row that was to go on from another, and was cancelled, leaves unfinished; nil: nothing does.
+	Forsaken func(ctx context.Context, row core.Admission) error
+	Cap      int     // rows queued per conversation; 0: DefaultCap, negative: no cap
+	Metrics  Metrics // nil: nobody counts
 	Log      *slog.Logger
 }
 
@@ -62,6 +64,9 @@ func New(s Store, o Options) *Desk {
 	}
 	if o.Sessions == nil {
 		o.Sessions = session.New()
+	}
+	if o.Forsaken == nil {
+		o.Forsaken = func(context.Context, core.Admission) error { return nil }
 	}
 	if o.Cap == 0 {
 		o.Cap = DefaultCap

@@ -44,9 +44,22 @@ func (d *Desk) Cancel(ctx context.Context, by core.Principal, id core.AdmissionI
 	case len(ended) == 0:
 		return a, core.Errorf(op, core.Conflict, "%s was taken up", id)
 	}
-	d.o.Sessions.Withdraw(a.Conversation, id)
+	d.gone(ctx, ended)
 	d.o.Wake(a.Conversation)
 	return ended[0], nil
+}
+
+// gone takes back what rows that were cancelled have on offer, and finishes what those before them left.
+func (d *Desk) gone(ctx context.Context, ended []core.Admission) {
+	for _, a := range ended {
+		d.o.Sessions.Withdraw(a.Conversation, a.ID)
+		if a.RetryOf == "" {
+			continue
+		}
+		if err := d.o.Forsaken(ctx, a); err != nil {
+			d.o.Log.Warn("the live message of a turn that does not go on could not be finished", "admission", a.ID, "err", err)
+		}
+	}
 }
 
 // Edit replaces the text of a row that waits. Conflict: it does not wait any more.
@@ -112,9 +125,7 @@ func (d *Desk) Clear(ctx context.Context, by core.Principal, c core.Conversation
 	if err != nil {
 		return nil, err
 	}
-	for _, a := range ended {
-		d.o.Sessions.Withdraw(c, a.ID)
-	}
+	d.gone(ctx, ended)
 	return ended, nil
 }
 

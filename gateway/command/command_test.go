@@ -27,6 +27,7 @@ type world struct {
 	people   *people
 	fate     *fate
 	told     []string
+	forsaken []core.AdmissionID // rows that will not go on
 }
 
 type people struct {
@@ -72,7 +73,10 @@ func newWorld(t *testing.T) *world {
 		}
 	})
 	w := &world{t: t, s: s, sessions: session.New(), people: &people{}, fate: &fate{}}
-	w.desk = admission.New(s, admission.Options{Sessions: w.sessions})
+	w.desk = admission.New(s, admission.Options{Sessions: w.sessions, Forsaken: func(_ context.Context, row core.Admission) error {
+		w.forsaken = append(w.forsaken, row.ID)
+		return nil
+	}})
 	w.ask = ask.New(s, ask.Options{})
 	w.table = New(Deps{Desk: w.desk, Ask: w.ask, Fate: w.fate, Sessions: w.sessions, Store: s, People: w.people,
 		Tell:   func(_ context.Context, g core.Grant, text string) { w.told = append(w.told, string(g.Person)+" "+text) },

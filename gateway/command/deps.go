@@ -30,6 +30,7 @@ type Fate interface {
 type Sessions interface {
 	Interrupt(c core.ConversationID, i core.Interrupt) (core.AdmissionID, bool)
 	InterruptTurn(c core.ConversationID, id core.AdmissionID, i core.Interrupt) bool
+	Forestall(c core.ConversationID, id core.AdmissionID, i core.Interrupt) bool
 	Steer(c core.ConversationID, id core.AdmissionID, text string) bool
 	Status(c core.ConversationID) (session.Status, bool)
 }

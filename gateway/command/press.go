@@ -48,10 +48,7 @@ func (t *Table) pressStop(ctx context.Context, c Call, id core.AdmissionID) (str
 		}
 	}
 	why := core.Interrupt{Reason: core.ReasonStopped, By: c.By.ID}
-	if a.Status == core.Queued { // it goes on as soon as it can: who waits for it ends it
-		if _, live := t.deps.Sessions.Interrupt(a.Conversation, why); live {
-			return PressStopped, nil
-		}
+	if a.Status == core.Queued { // it goes on as soon as it can
 		_, err = t.deps.Desk.Cancel(ctx, c.By, a.ID)
 		if !core.Is(err, core.Conflict) { // it has begun
 			return PressStopped, err
@@ -73,7 +70,7 @@ func (t *Table) cutShort(ctx context.Context, c Call, a core.Admission, why core
 	if err != nil || now.Status != core.Unknown && now.Status != core.Started {
 		return false
 	}
-	_, live := t.deps.Sessions.Interrupt(a.Conversation, why)
+	live := t.deps.Sessions.Forestall(a.Conversation, a.ID, why)
 	return live || !c.Early
 }
 

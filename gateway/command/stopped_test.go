@@ -28,6 +28,9 @@ func TestStopped(t *testing.T) {
 	}
 	control := func(a *core.Admission) { a.Caps = core.CanControl }
 	before := func(a *core.Admission) { a.Created = claimed.Add(-time.Second) }
+	names := func(id core.AdmissionID) func(*core.Admission) {
+		return func(a *core.Admission) { a.Submission.Stops = id }
+	}
 	message := func(a *core.Admission) { a.Outcome = core.Outcome{} }
 	for _, tc := range []struct {
 		name  string
@@ -48,11 +51,54 @@ func TestStopped(t *testing.T) {
 		{"before it was claimed", false, asked("p:1", "/stop", before), false},
 		{"a message that reads so", false, asked("p:1", "/stop", message), false},
 		{"another command", false, asked("p:1", "/status"), false},
+		{"named, before it was stored", true, asked("p:2", "/stop", names("row")), true},
+		{"another named, before this was claimed", false, asked("p:1", "/stop", names("other")), false},
 	} {
 		row := core.Admission{ID: "row", By: "p:1", Claimed: claimed, Submission: core.Submission{Group: tc.group}}
 		got, err := Stopped(t.Context(), rows{asked("p:1", "/help"), tc.asked}, row)
 		if err != nil || got != tc.want {
 			t.Errorf("%s: %v %v", tc.name, got, err)
 		}
+	}
+}
+
+// The button of a turn that was cut off ends what goes on from it, and not the row of somebody else that was moved in front.
+func TestPressSparesWhoWasMovedInFront(t *testing.T) {
+	w := newWorld(t)
+	a := w.submit(ann, "work")
+	l, err := w.s.Acquire(t.Context(), a.Conversation, "T0", core.Holder{}, time.Minute, func(core.Holder) bool { return true })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.s.ClaimNext(t.Context(), l.Fence, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.s.Orphan(t.Context(), func(core.Holder) bool { return false }); err != nil {
+		t.Fatal(err)
+	}
+	heir, err := w.s.Resolve(t.Context(), a.ID, core.Resolution{Retry: true,
+		Outcome: core.Outcome{Result: core.Interrupted, Reason: core.ReasonRetried}})
+	if err != nil || heir == nil {
+		t.Fatal(heir, err)
+	}
+	b := w.submit(bob, "urgent")
+	if err := w.s.Move(t.Context(), b.ID, 0); err != nil {
+		t.Fatal(err)
+	}
+	turn, row := w.run(a.Conversation)
+	if row.ID != b.ID {
+		t.Fatalf("%q runs", row.Submission.Text)
+	}
+	if got, err := w.table.Press(t.Context(), w.call(ann, ""), "stop:"+string(a.ID)); err != nil || got != PressStopped {
+		t.Errorf("%q %v", got, err)
+	}
+	if turn.Err() != nil {
+		t.Error("somebody else's turn was stopped")
+	}
+	if now, err := w.s.Admission(t.Context(), heir.ID); err != nil || now.Status != core.Terminal {
+		t.Errorf("what goes on is %s, %v", now.Status, err)
+	}
+	if len(w.forsaken) != 1 || w.forsaken[0] != heir.ID {
+		t.Errorf("forsaken: %q", w.forsaken)
 	}
 }

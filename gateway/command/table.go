@@ -34,7 +34,8 @@ func (c Call) later(at time.Time) bool { return !c.Asked.IsZero() && !at.Before(
 type Answer struct {
 	Text    string // Markdown
 	Buttons []core.Button
-	Stopped bool // what ran was stopped
+	Stopped bool             // what ran was stopped
+	Ended   core.AdmissionID // that; empty when it had not begun
 	Submit  *core.Submission
 	Busy    string // how Submit meets a running turn: queue or steer; "" is the conversation's own mode
 }

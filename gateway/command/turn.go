@@ -10,33 +10,33 @@ import (
 	"bellhop/core"
 )
 
-// interrupt ends what runs, with reason. stopped is false when nothing did. Who has control, and everybody in a chat of
-// two, ends whatever runs or comes next; anybody else their own turn, and no other that may run by the time it is told. What
-// was claimed after a command that is repeated was not meant.
-func (t *Table) interrupt(ctx context.Context, c Call, reason core.Reason) (stopped bool, err error) {
+// interrupt ends what runs, with reason. stopped is false when nothing did, ended is empty when it only waited to begin. Who
+// has control, and everybody in a chat of two, ends whatever runs or comes next; anybody else their own turn, and no other
+// that may run by the time it is told. What was claimed after a command that is repeated was not meant.
+func (t *Table) interrupt(ctx context.Context, c Call, reason core.Reason) (ended core.AdmissionID, stopped bool, err error) {
 	id, why := c.Conversation.ID, core.Interrupt{Reason: reason, By: c.By.ID, Told: !c.Submission.Route.IsZero()}
 	if id == "" {
-		return false, nil
+		return "", false, nil
 	}
 	anything := c.By.Can(core.CanControl) || !c.Conversation.Group
 	if anything && !c.Again {
-		_, stopped = t.deps.Sessions.Interrupt(id, why)
-		return stopped, nil
+		ended, stopped = t.deps.Sessions.Interrupt(id, why)
+		return ended, stopped, nil
 	}
 	status, live := t.deps.Sessions.Status(id)
 	if !live || status.Admission == "" {
-		return false, nil
+		return "", false, nil
 	}
 	a, err := t.deps.Store.Admission(ctx, status.Admission)
 	switch {
 	case err != nil:
-		return false, err
+		return "", false, err
 	case c.Again && c.later(a.Claimed):
-		return false, nil
+		return "", false, nil
 	case !anything && a.By != c.By.ID:
-		return false, core.Errorf("stop", core.Denied, "%s did not start what runs", c.By.ID)
+		return "", false, core.Errorf("stop", core.Denied, "%s did not start what runs", c.By.ID)
 	}
-	return t.deps.Sessions.InterruptTurn(id, a.ID, why), nil
+	return a.ID, t.deps.Sessions.InterruptTurn(id, a.ID, why), nil
 }
 
 // empty ends what waits and then what runs: the other way round, the first of what waits would run in between.
@@ -44,7 +44,7 @@ func (t *Table) empty(ctx context.Context, c Call, reason core.Reason) (gone []c
 	if gone, err = t.clear(ctx, c, reason); err != nil {
 		return nil, false, err
 	}
-	stopped, err = t.interrupt(ctx, c, reason)
+	_, stopped, err = t.interrupt(ctx, c, reason)
 	return gone, stopped, err
 }
 
@@ -76,13 +76,15 @@ func (t *Table) clear(ctx context.Context, c Call, reason core.Reason) (gone []c
 const lookBack = 64
 
 // Stopped reports whether somebody who may has asked to stop row since it was claimed. Commands and presses are rows, so
-// this is known when the process that took them is gone, and the turn with it. s is a core.Store.
+// this is known when the process that took them is gone, and the turn with it. A stop that was carried out before it was
+// stored names what it has stopped: what was claimed since is not that. s is a core.Store.
 func Stopped(ctx context.Context, s interface {
 	Recent(ctx context.Context, c core.ConversationID, limit int) ([]core.Admission, error)
 }, row core.Admission) (bool, error) {
 	rows, err := s.Recent(ctx, row.Conversation, lookBack)
 	for _, r := range rows {
-		if r.Outcome.Reason == core.ReasonCommand && !r.Created.Before(row.Claimed) && stops(r, row) {
+		named, late := r.Submission.Stops, r.Created.Before(row.Claimed)
+		if r.Outcome.Reason == core.ReasonCommand && (named == row.ID || named == "" && !late && stops(r, row)) {
 			return true, err
 		}
 	}
@@ -110,11 +112,11 @@ func (t *Table) stop(ctx context.Context, c Call) (Answer, error) {
 		}
 		return Answer{Text: stoppedWords(stopped) + cleared(gone), Stopped: stopped}, nil
 	}
-	stopped, err := t.interrupt(ctx, c, core.ReasonStopped)
+	ended, stopped, err := t.interrupt(ctx, c, core.ReasonStopped)
 	if err != nil {
 		return Answer{}, err
 	}
-	a := Answer{Text: stoppedWords(stopped), Stopped: stopped}
+	a := Answer{Text: stoppedWords(stopped), Stopped: stopped, Ended: ended}
 	if c.Conversation.ID == "" {
 		return a, nil
 	}

@@ -99,6 +99,7 @@ func (d *Dispatcher) leased(ctx context.Context, l lives, e *entry, f core.Fence
 		}
 	}
 	crash.Point(crash.AfterClaim)
+	e.live.Claimed(begun.Admission)
 	t := &play{d: d, views: l.views, ctx: ctx, live: e.live, claim: begun, fence: f, began: time.Now()}
 	released, v.more, err = t.play()
 	return released, err
@@ -202,10 +203,10 @@ func isHeld(err error) bool {
 }
 
 // stopWaiting ends the row that would have run next: somebody stopped it before it began. A turn that was cut off stands in
-// front of the queue; then the stop is for what would go on from it.
+// front of the queue; then the stop is for what would go on from it. A stop of one row leaves any other alone.
 func (d *Dispatcher) stopWaiting(ctx context.Context, e *entry, i *core.Interrupt, v *visited) {
 	rows, err := d.cfg.Store.Unsettled(ctx, e.c)
-	if err == nil && len(rows) > 0 {
+	if err == nil && len(rows) > 0 && i.Means(rows[0]) {
 		switch head := rows[0]; head.Status {
 		case core.Queued:
 			err = d.cancel(ctx, head, core.Outcome{Result: core.Cancelled, Reason: i.Reason, Text: wordsStopped})
@@ -222,7 +223,8 @@ func (d *Dispatcher) stopWaiting(ctx context.Context, e *entry, i *core.Interrup
 		d.complain(ctx, "a row that was stopped could not be ended", err)
 		v.at = time.Now().Add(jitter(tryAgain))
 	}
-	v.more = len(rows) > 1 && v.at.IsZero() || len(rows) == 1 && rows[0].Status == core.Started
+	spared := len(rows) > 0 && !i.Means(rows[0])
+	v.more = spared || len(rows) > 1 && v.at.IsZero() || len(rows) == 1 && rows[0].Status == core.Started
 }
 
 // waitedTooLong handles a lease that another kept for longer than the wait: who asked for one answer only gets a refusal,

@@ -275,6 +275,10 @@ func TestInterrupt(t *testing.T) {
 	if r.Status != "interrupted" || r.Admission != own.Admission {
 		t.Errorf("interrupt %+v", r)
 	}
+	rows, err := b.Recent(t.Context(), core.ConversationID(id), 1)
+	if err != nil || len(rows) != 1 || string(rows[0].Submission.Stops) != own.Admission || rows[0].Outcome.Reason != core.ReasonCommand {
+		t.Errorf("the stop is not stored: %+v %v", rows, err)
+	}
 	e := p.until("message.complete")
 	if got := string(e[len(e)-1].Payload); !strings.Contains(got, `"status":"interrupted"`) {
 		t.Errorf("complete %s", got)

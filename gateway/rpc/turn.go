@@ -34,7 +34,21 @@ func sessionInterrupt(ctx context.Context, e *Env, p interruptParams) (turnResul
 	if !ok {
 		return turnResult{Status: "idle"}, nil
 	}
+	e.stopped(ctx, conv, id)
 	return turnResult{Status: "interrupted", Admission: id}, nil
+}
+
+// stopped stores that a turn was stopped, so that it stays so if this process dies before the turn has ended. The stop
+// itself does not wait for that, nor for a store that fails.
+func (e *Env) stopped(ctx context.Context, conv core.Conversation, id core.AdmissionID) {
+	sub, err := e.submission(ctx, conv, "/stop", "")
+	if err == nil {
+		sub.Stops = id
+		_, err = e.admit(ctx, core.Entry{By: e.By, Submission: sub, Terminal: &core.Outcome{Result: core.Completed, Reason: core.ReasonCommand}})
+	}
+	if err != nil {
+		e.s.log.Warn("a stop could not be stored; it does not outlive this process", "session", conv.ID, "admission", id, "err", err)
+	}
 }
 
 type steerParams struct {

@@ -19,7 +19,7 @@ const (
 )
 
 // Live is one drain of one conversation. Its owner calls Wait, Claim, Turn, Close and Rest in this order, over again, and
-// End once (Unclaim goes back from Claim to the wait); Active and Waiting may be called from any goroutine of the turn.
+// End once (Unclaim goes back from Claim to the wait, Claimed tells what was claimed before its Turn); Active and Waiting may be called from any goroutine of the turn.
 type Live struct {
 	registry     *Registry
 	conversation core.ConversationID
@@ -70,6 +70,15 @@ func (l *Live) Unclaim() {
 	defer l.mu.Unlock()
 	if l.phase = waiting; l.pending != nil {
 		l.stop(l.pending)
+	}
+}
+
+// Claimed says what was claimed: an interrupt that was kept for another row is spent.
+func (l *Live) Claimed(a core.Admission) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.pending != nil && !l.pending.Means(a) {
+		l.pending = nil
 	}
 }
 
@@ -241,6 +250,28 @@ func (l *Live) interruptTurn(id core.AdmissionID, i core.Interrupt) bool {
 	}
 	if l.phase == running {
 		l.cancel(&i)
+	}
+	return true
+}
+
+func (l *Live) forestall(id core.AdmissionID, i core.Interrupt) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	i.Of = id
+	switch l.phase {
+	case running:
+		if l.admission != id {
+			return false
+		}
+		l.cancel(&i)
+	case claiming:
+		if l.pending == nil {
+			l.pending = &i
+		}
+	case waiting:
+		l.stop(&i)
+	case closing:
+		return l.admission == id
 	}
 	return true
 }

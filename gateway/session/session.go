@@ -75,6 +75,14 @@ func (r *Registry) InterruptTurn(c core.ConversationID, id core.AdmissionID, i c
 	return l != nil && l.interruptTurn(id, i)
 }
 
+// Forestall keeps one row from going on, which was claimed or cut off: its turn if it runs, else the claim or the read-back
+// that is under way or comes next, if that is about this row or what goes on from it. Nothing else is hit. false: what is
+// live here is another's turn, or nothing is.
+func (r *Registry) Forestall(c core.ConversationID, id core.AdmissionID, i core.Interrupt) bool {
+	l := r.find(c)
+	return l != nil && l.forestall(id, i)
+}
+
 // Steer offers a queued row to the running turn of c. The row stays queued until the turn consumes it. false: nothing runs,
 // the turn is the row's own, or too much is offered already; the row simply waits for its own turn.
 func (r *Registry) Steer(c core.ConversationID, id core.AdmissionID, text string) bool {

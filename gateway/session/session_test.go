@@ -283,3 +283,47 @@ func TestRunningListsTurnsOnly(t *testing.T) {
 		t.Error("it rests")
 	}
 }
+
+// A stop of one row hits its turn, or its claim, or what goes on from it, and nothing else that runs or comes next.
+func TestForestall(t *testing.T) {
+	for _, tc := range []struct {
+		name    string
+		claimed core.Admission
+		hit     bool
+	}{
+		{"the row", core.Admission{ID: "a"}, true},
+		{"what goes on from it", core.Admission{ID: "b", RetryOf: "a"}, true},
+		{"another", core.Admission{ID: "b"}, false},
+	} {
+		r, l := begin(t)
+		l.Claim()
+		if !r.Forestall(conv, "a", stop()) {
+			t.Errorf("%s: not kept", tc.name)
+		}
+		l.Claimed(tc.claimed)
+		turn, cancel := l.Turn(t.Context(), tc.claimed.ID, "T")
+		if hit := reasonOf(turn) == core.ReasonStopped; hit != tc.hit {
+			t.Errorf("%s: stopped %v while it was claimed", tc.name, hit)
+		}
+		cancel(nil)
+		l.End()
+
+		r, l = begin(t)
+		turn, cancel = l.Turn(t.Context(), tc.claimed.ID, "T")
+		own := tc.claimed.ID == "a"
+		if ok := r.Forestall(conv, "a", stop()); ok != own || (reasonOf(turn) == core.ReasonStopped) != own {
+			t.Errorf("%s: while it runs: %v, %q", tc.name, ok, reasonOf(turn))
+		}
+		cancel(nil)
+		l.End()
+	}
+	r, l := begin(t)
+	wait, cancel := l.Wait(t.Context())
+	defer cancel(nil)
+	if !r.Forestall(conv, "a", stop()) || wait.Err() == nil {
+		t.Error("a wait goes on")
+	}
+	if i := l.Stopped(); i == nil || i.Of != "a" {
+		t.Errorf("it is kept as %+v", i)
+	}
+}
