@@ -71,7 +71,8 @@ func TestStopOnAnotherNode(t *testing.T) {
 	}
 	r.until("the turn has ended", func() bool { return strings.Contains(r.must("verify"), "started 0") })
 	here.insist("2", "ping")
-	r.until("the next message is answered", func() bool { return strings.Contains(r.must("verify"), "terminal 2") })
+	// three rows: the turn, its stop, the message
+	r.until("the next message is answered", func() bool { return strings.Contains(r.must("verify"), "terminal 3") })
 	for _, g := range running {
 		g.stop()
 	}
