@@ -3,7 +3,9 @@ package gateway
 import (
 	"context"
 	"runtime/debug"
+	"time"
 
+	"bellhop/adapters"
 	"bellhop/core"
 	"bellhop/gateway/command"
 
@@ -12,6 +14,9 @@ import (
 
 // together is how many commands of one batch run at the same time.
 const together = 32
+
+// settlesIn is how long after an adapter took its place inputs of before may still come.
+const settlesIn = time.Minute
 
 // said is what a command or a press came to.
 type said struct {
@@ -23,8 +28,8 @@ type said struct {
 
 // hurry notes what of a piece acts as this process's to carry out, and carries out the stops at once, all of them before
 // anything is stored. A stop must not be carried out twice, because the next turn may run by then: what it came to is kept
-// in case it is not stored now and delivered again. One that may have been carried out before this process began waits for
-// its row, which knows; so does one that follows something from its chat, because it is about that, too.
+// in case it is not stored now and delivered again. One that another process may have carried out waits for its row, which
+// knows; so does one that follows something from its chat, because it is about that, too.
 func (g *Gateway) hurry(ctx context.Context, piece []Arrival) {
 	for i := range piece {
 		a := &piece[i]
@@ -32,14 +37,26 @@ func (g *Gateway) hurry(ctx context.Context, piece []Arrival) {
 			continue
 		}
 		a.since, a.said, a.ours = g.ran.take(a.name())
-		late := !a.In.Sent.IsZero() && a.In.Sent.Before(g.began)
-		if a.halts && a.ours && a.first && !late && a.said == nil {
+		if a.halts && a.ours && a.first && a.said == nil && !g.late(a) {
 			a.said = g.halt(ctx, a)
 			g.ran.keep(a.name(), a.said)
 		} else if a.said != nil {
 			a.Entry.Submission.Stops = a.said.answer.Ended
 		}
 	}
+}
+
+// late reports whether an input may have been taken care of by the process that had the adapter's place before. What the
+// platform gives no time is so for a while. A press names its turn, so that it may be repeated.
+func (g *Gateway) late(a *Arrival) bool {
+	began := *g.began.Load()
+	switch {
+	case a.In.Kind == adapters.KindPress:
+		return false
+	case a.In.Sent.IsZero():
+		return time.Since(began) < settlesIn
+	}
+	return a.In.Sent.Before(began)
 }
 
 // halt carries out a stop before it is stored; nil: there was nothing to stop, and once it is stored it looks again.

@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"bellhop/adapters"
@@ -91,10 +92,10 @@ type Gateway struct {
 	log     *slog.Logger
 	metrics Metrics
 	guards  []step
-	refused *recent // people whose refusal was logged
-	full    *recent // conversations that were told that their queue is full
-	ran     *ran    // commands and presses that this process takes care of
-	began   time.Time
+	refused *recent                   // people whose refusal was logged
+	full    *recent                   // conversations that were told that their queue is full
+	ran     *ran                      // commands and presses that this process takes care of
+	began   atomic.Pointer[time.Time] // when an adapter last took its place: others may have taken care of what was sent before
 	bots    *buckets
 	rates   *buckets
 }
@@ -108,7 +109,8 @@ type step struct {
 // New makes a Gateway.
 func New(cfg Config) *Gateway {
 	g := &Gateway{cfg: cfg, log: cfg.Log, metrics: cfg.Metrics, refused: newRecent(), full: newRecent(),
-		ran: newRan(), began: time.Now(), bots: newBuckets(), rates: newBuckets()}
+		ran: newRan(), bots: newBuckets(), rates: newBuckets()}
+	g.begin(time.Now())
 	if g.cfg.Seat == nil {
 		g.cfg.Seat = func(string) core.Seat { return core.Seat{} }
 	}
@@ -132,6 +134,8 @@ func New(cfg Config) *Gateway {
 	}
 	return g
 }
+
+func (g *Gateway) begin(at time.Time) { g.began.Store(&at) }
 
 // Inbox returns the way in for one adapter. Take one per adapter and keep it: it remembers who was addressed lately.
 func (g *Gateway) Inbox(a adapters.Adapter, o PlatformOptions) adapters.Inbox {

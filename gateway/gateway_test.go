@@ -134,7 +134,7 @@ func (w *world) message(text string, edit ...func(*adapters.Inbound)) adapters.I
 	w.next++
 	id := fmt.Sprint(w.next)
 	in := adapters.Inbound{Kind: adapters.KindMessage, ID: "u" + id, Message: id, Target: adapters.Target{Chat: "1"},
-		From: adapters.Person{ID: "1", Name: "Ann"}, Text: text, Mentioned: true}
+		From: adapters.Person{ID: "1", Name: "Ann"}, Text: text, Mentioned: true, Sent: time.Now().Add(time.Second)}
 	for _, e := range edit {
 		e(&in)
 	}

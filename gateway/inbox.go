@@ -65,8 +65,12 @@ func acts(piece []Arrival) bool {
 	return slices.ContainsFunc(piece, func(a Arrival) bool { return a.acts })
 }
 
-// Cursor returns the adapter's stored place.
-func (b *inbox) Cursor(ctx context.Context) (string, error) { return b.g.cfg.Store.Cursor(ctx, b.name) }
+// Cursor returns the adapter's stored place, from which it goes on now: this process, or the node that sat there before,
+// may have taken care of what follows.
+func (b *inbox) Cursor(ctx context.Context) (string, error) {
+	b.g.begin(time.Now())
+	return b.g.cfg.Store.Cursor(ctx, b.name)
+}
 
 // Health tells how the connection fares. Failures are the adapter's own to log and to wait out; what counts here is the
 // age of the last success.

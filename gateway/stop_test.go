@@ -154,7 +154,8 @@ func TestStopDeliveredAgain(t *testing.T) {
 				if err := w.s.Outbox().Put(t.Context(), answer); err != nil {
 					t.Fatal(err)
 				}
-				w.g.ran, w.g.began = newRan(), time.Now().Add(time.Minute)
+				w.g.ran = newRan()
+				w.g.begin(time.Now().Add(time.Minute))
 			}
 			w.mouth.texts()
 			turns := w.running("1")
@@ -350,7 +351,8 @@ func (w *world) crashed(text string) adapters.Batch {
 		w.t.Fatal(err)
 	}
 	w.mouth.texts() // the fake stores none of it
-	w.g.ran, w.g.began = newRan(), time.Now()
+	w.g.ran = newRan()
+	w.g.begin(time.Now())
 	return batch
 }
 
@@ -383,4 +385,31 @@ func TestPanickingButtons(t *testing.T) {
 		want(t, "cursor", cursor, "7")
 		w.close()
 	}
+}
+
+// Which stops may have been carried out by the process that had the adapter's place before.
+func TestLateStops(t *testing.T) {
+	w := newWorld(t, open)
+	t.Cleanup(w.close)
+	now := time.Now()
+	for _, tc := range []struct {
+		name  string
+		in    adapters.Inbound
+		began time.Time
+		late  bool
+	}{
+		{"sent before", adapters.Inbound{Kind: adapters.KindMessage, Sent: now.Add(-time.Second)}, now, true},
+		{"sent since", adapters.Inbound{Kind: adapters.KindMessage, Sent: now.Add(time.Second)}, now, false},
+		{"without a time, soon", adapters.Inbound{Kind: adapters.KindStop}, now, true},
+		{"without a time, later", adapters.Inbound{Kind: adapters.KindStop}, now.Add(-time.Hour), false},
+		{"a button", adapters.Inbound{Kind: adapters.KindPress}, now, false},
+	} {
+		w.g.begin(tc.began)
+		want(t, tc.name, w.g.late(&Arrival{In: tc.in}), tc.late)
+	}
+	w.g.begin(now.Add(-time.Hour))
+	if _, err := w.in.Cursor(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	want(t, "another node sat there", w.g.late(&Arrival{In: adapters.Inbound{Kind: adapters.KindMessage, Sent: now.Add(-time.Second)}}), true)
 }

@@ -63,7 +63,8 @@ func (t *Table) deny(ctx context.Context, c Call) (Answer, error) {
 }
 
 // question finds the open question that is meant: by its id or the end of it, else the only one of this conversation, else,
-// for an admin, the only one there is. Nobody has meant one that was asked after the command was given. hint is what to say when none or several fit.
+// for an admin, the only one there is. Nobody has meant one that was asked after the command was given. hint is what to say
+// when none or several fit.
 func (t *Table) question(ctx context.Context, c Call) (q core.Question, rest, hint string, err error) {
 	first, after := word(c.Args)
 	open, err := t.open(ctx, c)

@@ -130,10 +130,17 @@ func (t *Table) stop(ctx context.Context, c Call) (Answer, error) {
 	if !stopped && cutOff(rows) != "" {
 		a.Text += " What was cut off does not go on."
 	}
-	if rows = queued(rows); len(rows) > 0 {
+	if rows = waited(rows, ended); len(rows) > 0 {
 		a.Text += " Still waiting:\n" + numbered(rows) + "\n`/stop all` clears them."
 	}
 	return a, nil
+}
+
+// waited lists what waited when ended was stopped: the first of it may have begun since.
+func waited(rows []core.Admission, ended core.AdmissionID) []core.Admission {
+	return slices.DeleteFunc(rows, func(r core.Admission) bool {
+		return r.Status != core.Queued && (ended == "" || r.ID == ended || r.Status != core.Started)
+	})
 }
 
 func stoppedWords(stopped bool) string {

@@ -24,8 +24,8 @@
 // unknown and is read back.
 //
 // Shutting down: nothing new is claimed; running turns get Drain to end by themselves, then they are interrupted, and those
-// that only wait for a person at once: their question waits in the store. What had no effect, or can go on from its transcript, is left started, so that the next process reads it back and goes on; the
-// rest is settled as interrupted and said.
+// that only wait for a person at once: their question waits in the store. What had no effect, or can go on from its
+// transcript, is left started, so that the next process reads it back and goes on; the rest is settled as interrupted and said.
 //
 // Invariants: every accepted row ends in exactly one terminal receipt; a row that cannot be settled never keeps the others
 // waiting for ever; memory is bounded by conversations with work, goroutines by MaxParallel, waits for leases and turns that

@@ -19,7 +19,8 @@ const (
 )
 
 // Live is one drain of one conversation. Its owner calls Wait, Claim, Turn, Close and Rest in this order, over again, and
-// End once (Unclaim goes back from Claim to the wait, Claimed tells what was claimed before its Turn); Active and Waiting may be called from any goroutine of the turn.
+// End once (Unclaim goes back from Claim to the wait, Claimed tells what was claimed before its Turn); Active and Waiting
+// may be called from any goroutine of the turn.
 type Live struct {
 	registry     *Registry
 	conversation core.ConversationID
