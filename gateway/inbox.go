@@ -113,8 +113,15 @@ func (b *inbox) guarded(ctx context.Context, in []adapters.Inbound, rest []int) 
 	return piece, left, nil
 }
 
-// judge takes one arrival down the list of guards.
+// judge takes one arrival down the list of guards. When one of them panics nothing is stored, and the person is told.
 func (g *Gateway) judge(ctx context.Context, a *Arrival) error {
+	defer func() {
+		if p := recover(); p != nil {
+			err := g.panicked(a, p)
+			a.Entry, a.acts = nil, false
+			a.after = func(ctx context.Context, a *Arrival, _ core.Admitted) { g.fault(ctx, a, "a guard", err) }
+		}
+	}()
 	for _, s := range g.guards {
 		verdict, err := s.guard(ctx, a)
 		if err != nil {

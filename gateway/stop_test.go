@@ -413,3 +413,20 @@ func TestLateStops(t *testing.T) {
 	}
 	want(t, "another node sat there", w.g.late(&Arrival{In: adapters.Inbound{Kind: adapters.KindMessage, Sent: now.Add(-time.Second)}}), true)
 }
+
+// turnPanics is a table that panics when a guard asks it.
+type turnPanics struct{ Commands }
+
+func (turnPanics) Turn(command.Call) (core.Submission, string, bool) { panic("boom") }
+
+// A guard that panics refuses its input in words and nothing else.
+func TestPanickingGuard(t *testing.T) {
+	w := newWorld(t, open)
+	defer w.close()
+	w.g.cfg.Commands = turnPanics{w.g.cfg.Commands}
+	w.receive(w.message("/queue this"), w.message("hello", from("3")))
+	if said := w.mouth.texts(); len(said) != 1 || !strings.Contains(said[0], "Something went wrong on my side.") {
+		t.Errorf("said %q", said)
+	}
+	want(t, "waiting", strings.Join(w.queued(), ","), "hello")
+}

@@ -217,6 +217,32 @@ func TestStopBeforeTheClaim(t *testing.T) {
 	}, othersLive)
 }
 
+// A stop of one row that waits behind others ends none of them.
+func TestStopOfOneRowSparesTheHead(t *testing.T) {
+	bubble(t, answers, func(t *testing.T, g *gateway) {
+		first, second := g.admit("1"), g.admit("1")
+		other := core.Holder{Host: "here/boot", PID: 2, Instance: "other"}
+		l, err := g.store.Acquire(t.Context(), first.Conversation, "theirs", other, time.Hour, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g.Wake(first.Conversation)
+		<-time.After(time.Minute)
+		if !g.sessions.Forestall(first.Conversation, second.ID, core.Interrupt{Reason: core.ReasonStopped}) {
+			t.Error("not live")
+		}
+		<-time.After(time.Second)
+		if err := g.store.Release(t.Context(), l.Fence); err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range []core.Admission{first, second} {
+			if o := g.ended(a.ID, time.Minute).Outcome; o.Result != core.Completed {
+				t.Errorf("%+v", o)
+			}
+		}
+	}, othersLive)
+}
+
 // C154, C160: a turn without activity is interrupted; signs of life and waiting for a person are activity.
 func TestLiveness(t *testing.T) {
 	for _, tc := range []struct {
