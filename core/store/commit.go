@@ -17,7 +17,7 @@ func (w *committer) commit(j *job) {
 	w.batch = append(w.batch[:0], j)
 	err := w.broken()
 	if err == nil {
-		err = w.begin(w.gather)
+		err = w.begin(w.gather, w.awaited)
 	}
 	if err == nil {
 		w.take()
@@ -41,15 +41,15 @@ func (w *committer) carryOut() error {
 		if err == nil || w.s.d.classify(err) != core.Busy && !w.undone || n == mostTries {
 			return err
 		}
-		if err := w.begin(func() {}); err != nil {
+		if err := w.begin(func() {}, func() bool { return true }); err != nil { // what was taken is not given up
 			return err
 		}
 	}
 }
 
 // begin opens the transaction, waiting for another process's lock, or for a database that cannot be reached, with a growing,
-// uneven pause. It gathers what queues meanwhile and gives up when nobody waits any more.
-func (w *committer) begin(gather func()) error {
+// uneven pause. It gathers what queues meanwhile and gives up when nobody is awaited any more.
+func (w *committer) begin(gather func(), awaited func() bool) error {
 	deadline := time.Now().Add(w.wait)
 	for pause := time.Millisecond; ; pause = min(2*pause, 32*time.Millisecond) {
 		gather()
@@ -57,7 +57,7 @@ func (w *committer) begin(gather func()) error {
 		if err == nil {
 			return nil
 		}
-		if w.lost(err); w.s.d.classify(err) != core.Busy && !w.gone || time.Now().After(deadline) || !w.awaited() {
+		if w.lost(err); w.s.d.classify(err) != core.Busy && !w.gone || time.Now().After(deadline) || !awaited() {
 			err = w.s.fail("begin", err)
 			w.note(err)
 			return err
