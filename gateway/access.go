@@ -208,7 +208,7 @@ func (a *Access) Seen(ctx context.Context, by core.Principal, home core.Route) e
 		return err
 	}
 	home.ReplyTo = ""
-	g.Name, g.Home, g.Admin, g.Allowed, g.Code = by.Name, home, true, true, ""
+	g.Name, g.Home, g.Code = by.Name, home, "" // what the configuration says of them it says itself
 	if err := a.grants.PutGrant(ctx, g); err != nil {
 		return err
 	}

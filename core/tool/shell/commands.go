@@ -3,6 +3,7 @@ package shell
 import (
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -120,8 +121,20 @@ func (j *judging) cd(args []word) {
 		j.ask(once, "changes to a folder that is not known before it runs")
 		return
 	}
+	if j.loops > 0 {
+		j.ask(once, "changes the folder in a loop")
+	}
 	j.path(args[0].text)
 	j.there = j.resolve(args[0].text)
+	for _, c := range j.cwds { // the shell goes back by names, the judge by folders: they must be the same
+		to := args[0].text
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(c, to)
+		}
+		if !slices.Contains(j.there, filepath.Clean(to)) {
+			j.ask(once, "changes to a folder through a link")
+		}
+	}
 	j.cwds = union(j.cwds, j.there)
 }
 

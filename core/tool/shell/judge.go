@@ -77,6 +77,7 @@ type judging struct {
 	place
 	cwds    []string // every folder that could be the current one
 	there   []string // the same, if the last command succeeded
+	loops   int      // around what is read: it may run again, from wherever it has gone to
 	verdict tool.Verdict
 	why     string
 	kinds   []string // of commands that ask
@@ -178,12 +179,16 @@ func (j *judging) command(c syntax.Command, depth int) {
 			j.stmts(i.Then, depth)
 		}
 	case *syntax.WhileClause:
+		j.loops++
 		j.stmts(c.Cond, depth)
 		j.stmts(c.Do, depth)
+		j.loops--
 	case *syntax.ForClause:
 		j.ask(once, "sets a variable")
 		j.inside(c.Loop, depth)
+		j.loops++
 		j.stmts(c.Do, depth)
+		j.loops--
 	case *syntax.CaseClause:
 		j.ask(once, "decides by text")
 		j.inside(c.Word, depth)
