@@ -22,7 +22,12 @@ func (g *Gateway) guardService(ctx context.Context, a *Arrival) (Verdict, error)
 	}
 	if to := a.In.Migrate; to != "" {
 		from := core.Key(a.source())
-		if err := g.cfg.Store.Rekey(ctx, from, core.Key(a.Platform+":"+to), to); err != nil {
+		err := g.cfg.Store.Rekey(ctx, from, core.Key(a.Platform+":"+to), to)
+		if core.Is(err, core.Invalid) { // it will never make sense: everything behind it would wait for ever
+			g.log.Warn("a move of a chat makes no sense", "platform", a.Platform, "target", a.In.Target.Chat, "err", err)
+			return Drop, nil
+		}
+		if err != nil {
 			return Drop, err
 		}
 		g.log.Info("a chat has the new id "+to, "platform", a.Platform, "target", a.In.Target.Chat)
