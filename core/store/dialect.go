@@ -16,10 +16,17 @@ import (
 //	{next}  the order number of a new admission
 //	{lock}  end of a SELECT whose rows the transaction is going to change
 //	{skip}  the same, without rows that another transaction is changing
+//
+// and in the migrations:
+//
+//	{int} {real} {bytes}  types of numbers (64 bits) and of bytes
+//	{serial}              type of a key that counts by itself
+//	{exact}               after a type: compared byte by byte
+//	{tight} {roomy}       after a table: kept in the tree of its key; with room in its pages
+//	{sequence}            what {next} needs
 type dialect struct {
 	migrations goose.Dialect
-	folder     string // of the migrations
-	bind       int    // sqlx's placeholder style
+	bind       int // sqlx's placeholder style
 	words      *strings.Replacer
 
 	open func(o Options) (writer, reader *sqlx.DB, err error)

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"io/fs"
+	"strings"
 
 	"github.com/pressly/goose/v3"
 
@@ -13,11 +14,7 @@ import (
 // migrate brings the schema up to this program's. A schema from the future is left alone: it is core.Newer.
 func (s *Store) migrate(ctx context.Context) error {
 	const op = "migrate store"
-	files, err := fs.Sub(migration.Files, s.d.folder)
-	if err != nil {
-		return core.E(op, core.Internal, err)
-	}
-	p, err := goose.NewProvider(s.d.migrations, s.writer.DB, files)
+	p, err := goose.NewProvider(s.d.migrations, s.writer.DB, translated{migration.Files, s.d.words})
 	if err != nil {
 		return s.fail(op, err)
 	}
@@ -38,3 +35,30 @@ func (s *Store) migrate(ctx context.Context) error {
 	}
 	return nil
 }
+
+// translated are files in which the words are those of a database.
+type translated struct {
+	fs.FS
+	words *strings.Replacer
+}
+
+// Open opens a file to be read to its end; what Stat says of its size is not so.
+func (t translated) Open(name string) (fs.File, error) {
+	f, err := t.FS.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := f.Stat(); err != nil || info.IsDir() {
+		return f, err
+	}
+	text, err := fs.ReadFile(t.FS, name)
+	return &translation{f, strings.NewReader(t.words.Replace(string(text)))}, err
+}
+
+// translation is such a file.
+type translation struct {
+	fs.File
+	text *strings.Reader
+}
+
+func (t *translation) Read(p []byte) (int, error) { return t.text.Read(p) }

@@ -19,19 +19,20 @@ import (
 func sqliteDialect() *dialect {
 	return &dialect{
 		migrations: goose.DialectSQLite3,
-		folder:     "sqlite",
 		bind:       sqlx.QUESTION,
-		words:      strings.NewReplacer("{next}", "(SELECT COALESCE(MAX(n), 0) + 1 FROM admissions)", "{lock}", "", "{skip}", ""),
-		open:       openSQLite,
-		classify:   classifySQLite,
-		args:       func(args []any) []any { return args },
-		setup:      []string{"PRAGMA busy_timeout = 0", "PRAGMA temp_store = MEMORY", "PRAGMA journal_size_limit = 67108864", "PRAGMA wal_autocheckpoint = 4000"},
-		begin:      "BEGIN IMMEDIATE",
-		synced:     "PRAGMA synchronous = FULL",
-		unsynced:   "PRAGMA synchronous = NORMAL",
-		relaxed:    "PRAGMA synchronous = NORMAL",
-		rest:       "PRAGMA wal_checkpoint(PASSIVE)",
-		goodbye:    "PRAGMA optimize",
+		words: strings.NewReplacer("{next}", "(SELECT COALESCE(MAX(n), 0) + 1 FROM admissions)", "{lock}", "", "{skip}", "",
+			"{int}", "INTEGER", "{real}", "REAL", "{bytes}", "BLOB", "{serial}", "INTEGER", "{exact}", "", "{tight}", " WITHOUT ROWID",
+			"{roomy}", "", "{sequence}", ""),
+		open:     openSQLite,
+		classify: classifySQLite,
+		args:     func(args []any) []any { return args },
+		setup:    []string{"PRAGMA busy_timeout = 0", "PRAGMA temp_store = MEMORY", "PRAGMA journal_size_limit = 67108864", "PRAGMA wal_autocheckpoint = 4000"},
+		begin:    "BEGIN IMMEDIATE",
+		synced:   "PRAGMA synchronous = FULL",
+		unsynced: "PRAGMA synchronous = NORMAL",
+		relaxed:  "PRAGMA synchronous = NORMAL",
+		rest:     "PRAGMA wal_checkpoint(PASSIVE)",
+		goodbye:  "PRAGMA optimize",
 	}
 }
 

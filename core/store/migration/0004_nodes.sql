@@ -5,17 +5,17 @@ CREATE TABLE nodes (
     instance TEXT NOT NULL PRIMARY KEY,
     holder   TEXT NOT NULL,
     version  TEXT NOT NULL,
-    started  INTEGER NOT NULL,
-    expires  INTEGER NOT NULL
-) WITHOUT ROWID;
+    started  {int}   NOT NULL,
+    expires  {int}   NOT NULL
+){tight};
 
 -- A free seat keeps its row, because generations never start again.
 CREATE TABLE seats (
     name       TEXT NOT NULL PRIMARY KEY,
-    generation INTEGER NOT NULL,
+    generation {int}   NOT NULL,
     token      TEXT NOT NULL, -- empty: free
     instance   TEXT NOT NULL,
     holder     TEXT NOT NULL,
-    ttl        INTEGER NOT NULL,
-    expires    INTEGER NOT NULL
-) WITHOUT ROWID;
+    ttl        {int}   NOT NULL,
+    expires    {int}   NOT NULL
+){tight};
