@@ -3,14 +3,19 @@ package store
 import (
 	"database/sql"
 	"errors"
-	"math/rand/v2"
 	"time"
+
+	"github.com/cenkalti/backoff/v5"
 
 	"bellhop/core"
 )
 
-// mostTries is how often a batch is run that another handle's transactions are in the way of.
-const mostTries = 8
+const (
+	// mostTries is how often a batch is run that another handle's transactions are in the way of.
+	mostTries = 8
+	// The longest pauses between two looks at a lock, and at a server that cannot be reached.
+	lockPause, reconnectPause = 32 * time.Millisecond, 250 * time.Millisecond
+)
 
 // commit runs a batch that begins with j. What another handle of the database stands in the way of is tried again.
 func (w *committer) commit(j *job) {
@@ -50,8 +55,8 @@ func (w *committer) carryOut() error {
 // begin opens the transaction, waiting for another process's lock, or for a database that cannot be reached, with a growing,
 // uneven pause. It gathers what queues meanwhile and gives up when nobody is awaited any more.
 func (w *committer) begin(gather func(), awaited func() bool) error {
-	deadline := time.Now().Add(w.wait)
-	for pause := time.Millisecond; ; pause = min(2*pause, 32*time.Millisecond) {
+	deadline, pause := time.Now().Add(w.wait), pauses(lockPause)
+	for {
 		gather()
 		err := w.open()
 		if err == nil {
@@ -62,8 +67,13 @@ func (w *committer) begin(gather func(), awaited func() bool) error {
 			w.note(err)
 			return err
 		}
-		time.Sleep(pause/2 + rand.N(pause))
+		time.Sleep(pause.NextBackOff())
 	}
+}
+
+// pauses grow from a millisecond to the longest, unevenly.
+func pauses(longest time.Duration) *backoff.ExponentialBackOff {
+	return &backoff.ExponentialBackOff{InitialInterval: time.Millisecond, Multiplier: 2, MaxInterval: longest, RandomizationFactor: 0.5}
 }
 
 // open is one try to begin.
@@ -85,21 +95,16 @@ func (w *committer) open() error {
 // known to change, which other handles now wait for.
 func (w *committer) ready() error {
 	d := w.s.d
-	w.now, w.name = w.s.now(), ""
-	if w.s.asksTime() {
-		var v int64
-		if err := w.ask(d.clock, &v); err != nil {
-			return err
-		}
-		w.now = at(v)
-	}
-	if d.mark != "" {
-		if err := w.ask(d.mark, &w.name); err != nil {
-			return err
-		}
-	}
-	if d.holds == "" {
+	w.now = w.s.now()
+	if d.mark == "" {
 		return nil
+	}
+	var now int64
+	if err := w.ask(d.mark, []any{&now, &w.name}); err != nil {
+		return err
+	}
+	if w.s.asksTime() {
+		w.now = at(now)
 	}
 	var places []string
 	for _, j := range w.batch {
@@ -112,12 +117,13 @@ func (w *committer) ready() error {
 	return err
 }
 
-func (w *committer) ask(q string, v any, args ...any) error {
+// ask reads one row outside of any operation.
+func (w *committer) ask(q string, dest []any, args ...any) error {
 	st, err := w.stmt(q)
 	if err != nil {
 		return err
 	}
-	return st.QueryRowContext(w.ctx, args...).Scan(v)
+	return st.QueryRowContext(w.ctx, args...).Scan(dest...)
 }
 
 // lost looks at an error of the connection. What the store remembers may not be what is stored, if the server has died.
@@ -140,19 +146,19 @@ func (w *committer) reconnect() error {
 	_ = w.conn.Close()
 	conn, err := w.s.connect(w.ctx)
 	if err == nil {
-		w.conn, w.gone, w.full = conn, false, true
+		w.conn, w.gone, w.setting = conn, false, w.s.d.synced
 	}
 	return err
 }
 
 // fate finds out what became of a commit whose answer was lost with the connection; undone tells that it did not happen.
 func (w *committer) fate(fault error) error {
-	deadline := time.Now().Add(w.wait)
-	for pause := time.Millisecond; w.name != ""; pause = min(2*pause, 250*time.Millisecond) {
+	deadline, pause := time.Now().Add(w.wait), pauses(reconnectPause)
+	for w.name != "" {
 		var fate string
 		err := w.reconnect()
 		if err == nil {
-			err = w.ask(w.s.d.fate, &fate, w.name)
+			err = w.ask(w.s.d.fate, []any{&fate}, w.name)
 			w.lost(err)
 		}
 		switch {
@@ -164,7 +170,7 @@ func (w *committer) fate(fault error) error {
 		case time.Now().After(deadline):
 			return fault
 		}
-		time.Sleep(pause/2 + rand.N(pause))
+		time.Sleep(pause.NextBackOff())
 	}
 	return fault
 }
@@ -190,16 +196,16 @@ func (w *committer) settings() error {
 	for _, j := range w.batch {
 		full = full || bool(j.sync)
 	}
-	if full == w.full {
-		return nil
-	}
 	q := w.s.d.unsynced
 	if full {
 		q = w.s.d.synced
 	}
+	if q == w.setting {
+		return nil
+	}
 	_, err := w.conn.ExecContext(w.ctx, q) // not prepared: SQLite acts on it while compiling
 	if err == nil {
-		w.full = full
+		w.setting = q
 	}
 	return err
 }

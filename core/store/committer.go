@@ -46,15 +46,15 @@ type committer struct {
 	wait time.Duration
 	rest *time.Timer // without work before housekeeping
 
-	turn   chan struct{} // holds one value while somebody commits; guards what follows
-	conn   *sql.Conn
-	stmts  map[string]*sql.Stmt
-	batch  []*job
-	full   bool      // the connection commits synced
-	now    time.Time // of the transaction, by the store's clock
-	name   string    // of the transaction, where its fate can be asked for
-	gone   bool      // the connection was lost
-	undone bool      // by the loss of the connection: the transaction certainly did not happen
+	turn    chan struct{} // holds one value while somebody commits; guards what follows
+	conn    *sql.Conn
+	stmts   map[string]*sql.Stmt
+	batch   []*job
+	setting string    // how durable the connection commits, as it was told
+	now     time.Time // of the transaction, by the store's clock
+	name    string    // of the transaction, where its fate can be asked for
+	gone    bool      // the connection was lost
+	undone  bool      // by the loss of the connection: the transaction certainly did not happen
 
 	mu     sync.RWMutex // guards closed against senders
 	closed bool
@@ -73,7 +73,7 @@ func newCommitter(ctx context.Context, s *Store, wait time.Duration) (*committer
 	}
 	rest := time.NewTimer(idleRest)
 	rest.Stop() // nothing was written yet
-	return &committer{s: s, ctx: ctx, conn: conn, stmts: map[string]*sql.Stmt{}, wait: wait, full: true, rest: rest, turn: make(chan struct{}, 1),
+	return &committer{s: s, ctx: ctx, conn: conn, stmts: map[string]*sql.Stmt{}, wait: wait, setting: s.d.synced, rest: rest, turn: make(chan struct{}, 1),
 		queue: make(chan *job, batchMax), end: make(chan struct{}), batch: make([]*job, 0, batchMax)}, nil
 }
 

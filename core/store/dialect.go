@@ -51,7 +51,7 @@ type dialect struct {
 	clock  string // SELECT of the time in unix ms
 	hold   string // locks the conversation ?, or that of the admission ?, for the transaction
 	holds  string // locks the conversations with an id or a key in the list ?, in an order all agree on
-	mark   string // SELECT of a name for the transaction that is under way
+	mark   string // SELECT of the time, as clock, and of a name for the transaction that is under way
 	fate   string // SELECT of what became of the transaction with the name ?: committed, aborted, in progress
 	notify string // SELECT that sends the text ? to all who listen
 	listen string // to what is sent

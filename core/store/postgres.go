@@ -43,12 +43,12 @@ func postgresDialect() *dialect {
 		synced:   "SET synchronous_commit = on",
 		unsynced: "SET synchronous_commit = on",
 		relaxed:  "SET synchronous_commit = off",
-		clock:    "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)",
+		clock:    clockPostgres,
 		hold: `SELECT 1 FROM conversations WHERE id = ? OR id = (SELECT conversation FROM admissions WHERE id = ?)
 			FOR UPDATE`,
 		holds: `SELECT 1 FROM conversations WHERE id = ANY(?) OR id IN (SELECT conversation FROM keys WHERE key = ANY(?))
 			ORDER BY id FOR UPDATE`,
-		mark:   "SELECT CAST(pg_current_xact_id() AS TEXT)",
+		mark:   clockPostgres + ", CAST(pg_current_xact_id() AS TEXT)",
 		fate:   "SELECT COALESCE(pg_xact_status(CAST(CAST(? AS TEXT) AS xid8)), 'aborted')",
 		notify: "SELECT pg_notify('bellhop:' || current_schema(), ?)",
 		listen: listenPostgres,
@@ -60,6 +60,8 @@ func postgresDialect() *dialect {
 
 // listenPostgres listens on the channel of the schema. LISTEN takes a name, no expression.
 const listenPostgres = `DO $$ BEGIN EXECUTE format('LISTEN %I', 'bellhop:' || current_schema()); END $$`
+
+const clockPostgres = "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)"
 
 // openPostgres opens a pool to write with, of which the committer holds one connection, and one to read with.
 func openPostgres(o Options) (writer, reader *sqlx.DB, err error) {

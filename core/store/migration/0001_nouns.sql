@@ -190,7 +190,7 @@ CREATE TABLE deliveries (
     attempts     {int}   NOT NULL,
     not_before   {int}   NOT NULL,
     live_until   {int}   NOT NULL,
-    due          {int}  ,
+    due          {int},
     error        TEXT    NOT NULL,
     created      {int}   NOT NULL,
     done         {int}   NOT NULL
