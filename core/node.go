@@ -43,7 +43,7 @@ type Nodes interface {
 type NoteKind string
 
 const (
-	NoteWork     NoteKind = "work"     // a conversation has rows that nobody drains
+	NoteWork     NoteKind = "work"     // there are rows that nobody drains
 	NoteControl  NoteKind = "control"  // something is wanted of the turn that runs in a conversation
 	NoteQuestion NoteKind = "question" // a question was answered, expired or dropped
 	NoteMissed   NoteKind = "missed"   // by the listener itself: notes may have been lost, look at everything

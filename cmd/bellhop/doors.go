@@ -14,9 +14,6 @@ import (
 
 // keep runs one adapter while it is this node's to run.
 func (h *house) keep(ctx context.Context, d door) error {
-	if h.node == nil {
-		return h.receive(ctx, d)
-	}
 	return h.node.Keep(ctx, d.Name(), func(ctx context.Context) error { return h.receive(ctx, d) })
 }
 

@@ -23,7 +23,6 @@ import (
 	"bellhop/gateway/command"
 	"bellhop/gateway/deliver"
 	"bellhop/gateway/dispatch"
-	"bellhop/gateway/node"
 	"bellhop/gateway/problem"
 	"bellhop/gateway/rpc"
 	"bellhop/gateway/rpc/proof"
@@ -35,7 +34,6 @@ import (
 
 // house is the gateway, wired and not yet running.
 type house struct {
-	life     context.Context // of what another node asks for
 	cfg      config.Config
 	log      *slog.Logger
 	store    core.Store
@@ -51,7 +49,7 @@ type house struct {
 	dispatch *dispatch.Dispatcher
 	keeper   *lease.Keeper
 	self     core.Holder
-	node     *node.Node // nil: no other process serves the store
+	node     company
 	reach    *session.Reach
 	rpc      *rpc.Server
 	auth     *rpc.Auth
@@ -86,7 +84,7 @@ func newParts(cfg config.Config, instance string) (p parts, err error) {
 
 // newHouse wires everything, from the store outwards. Nothing runs yet.
 func newHouse(ctx context.Context, cfg config.Config, st core.Store, made parts, log *slog.Logger) (*house, error) {
-	h := &house{life: ctx, cfg: cfg, log: log, store: st, metrics: made.metrics, doors: made.doors, self: made.self}
+	h := &house{cfg: cfg, log: log, store: st, metrics: made.metrics, doors: made.doors, self: made.self}
 	h.problems = problem.New(h.tellProblem)
 	h.health = newHealth(st.Check, h.problems, replacer(secretsOf(reflect.ValueOf(cfg))))
 	h.metrics.registry.MustRegister(newLedger(st))
@@ -98,7 +96,7 @@ func newHouse(ctx context.Context, cfg config.Config, st core.Store, made parts,
 		Publish: func(ctx context.Context, q core.Question, b core.EventBody) {
 			h.hub.Emit(ctx, q.Conversation, q.Admission, q.Turn, b)
 			if q.State != core.QuestionOpen {
-				h.tell(context.WithoutCancel(ctx), core.Note{Kind: core.NoteQuestion, Conversation: q.Conversation, Question: q.ID})
+				h.node.Tell(context.WithoutCancel(ctx), core.Note{Kind: core.NoteQuestion, Conversation: q.Conversation, Question: q.ID})
 			}
 		}})
 	h.mouth = h.newMouth()
@@ -114,7 +112,7 @@ func newHouse(ctx context.Context, cfg config.Config, st core.Store, made parts,
 func (h *house) newMouth() *deliver.Mouth {
 	c := deliver.Config{Store: h.store.Outbox(), Chats: h.store, Leases: h.store, Turns: h.store, Home: h.access.Home,
 		Platforms: map[string]deliver.Platform{}, Files: []string{h.cfg.Agent.Workspace, spillFolder(h.cfg)},
-		Nodes: h.count, Alone: !nodes(h.cfg), Metrics: h.metrics, Log: h.log}
+		Nodes: func() int { return h.node.Count() }, Alone: !nodes(h.cfg), Metrics: h.metrics, Log: h.log}
 	for _, d := range h.doors {
 		c.Adapters = append(c.Adapters, d.Adapter)
 		c.Platforms[d.Name()] = d.speak
@@ -162,25 +160,25 @@ func (h *house) newEngine(ctx context.Context) error {
 		return err
 	}
 	live := session.New()
-	with := h.company(h.self)
-	h.node = with.node
-	h.reach = session.NewReach(ctx, live, with.told(), h.store, h.log)
+	node, believed := h.company()
+	h.node = node
+	h.reach = session.NewReach(ctx, live, node, h.store, h.log)
 	reader := readback.New(h.store, readback.Options{Log: h.log,
 		Stopped: func(ctx context.Context, row core.Admission) (bool, error) { return command.Stopped(ctx, h.store, row) },
 		Drop:    func(ctx context.Context, id core.AdmissionID) { h.ask.Drop(ctx, id) },
 		Emit: func(ctx context.Context, row core.Admission, b core.EventBody) {
 			h.hub.Emit(ctx, row.Conversation, row.ID, row.Turn, b)
 		}})
-	h.keeper = lease.New(h.store, lease.Options{TTL: h.cfg.Lease.TTL, Renew: h.cfg.Lease.Renew, Wait: h.cfg.Lease.Wait, Alive: with.holds, Log: h.log})
+	h.keeper = lease.New(h.store, lease.Options{TTL: h.cfg.Lease.TTL, Renew: h.cfg.Lease.Renew, Wait: h.cfg.Lease.Wait, Alive: believed.holds, Log: h.log})
 	files := attach.New(attach.Options{Next: runner, Fetchers: h.fetchers(), Workspace: h.cfg.Agent.Workspace, Log: h.log})
-	h.dispatch = dispatch.New(dispatch.Config{Store: h.store, Keeper: h.keeper, Holder: h.self, Alive: with.alive, Others: with.others, Runner: files, Hub: h.hub, Sessions: live,
+	h.dispatch = dispatch.New(dispatch.Config{Store: h.store, Keeper: h.keeper, Holder: h.self, Alive: believed.alive, Others: believed.others, Runner: files, Hub: h.hub, Sessions: live,
 		Outlet: outlet{h.mouth}, Readback: wakingReader{reader, h.mouth.Wake}, Observe: h.metrics.ended, Notify: h.mouth.Notify,
 		MaxParallel: h.cfg.Turns.MaxParallel, Liveness: h.cfg.Lease.Liveness, Drain: h.cfg.Turns.Drain, Log: h.log})
 	desk := admission.New(h.store, admission.Options{Wake: h.dispatch.Wake, Sessions: h.reach, Forsaken: wakingReader{reader, h.mouth.Wake}.Forsaken, Cap: h.cfg.Busy.Cap, Metrics: h.metrics, Log: h.log})
 	h.commands = command.New(command.Deps{Desk: desk, Ask: h.ask, Fate: wakingReader{reader, h.mouth.Wake}, Sessions: h.reach, Store: h.store, People: h.access,
 		Wake: h.dispatch.Wake, Tell: h.tellPerson, Models: h.modelNames, Model: h.cfg.Model.Name, Busy: h.cfg.Busy.Mode, Version: programVersion()})
 	h.gateway = gateway.New(gateway.Config{Desk: desk, Mouth: h.mouth, Commands: timedStops{h.commands, h.metrics}, Sessions: h.reach, Store: h.store,
-		Access: h.access, Seat: h.seat, Busy: h.cfg.Busy.Mode, Rate: rateOf(h.cfg.Access.Rate), Metrics: h.metrics, Log: h.log})
+		Access: h.access, Seat: node.Seat, Busy: h.cfg.Busy.Mode, Rate: rateOf(h.cfg.Access.Rate), Metrics: h.metrics, Log: h.log})
 	h.rpc = rpc.New(rpc.Config{Admission: desk, Command: timedStops{h.commands, h.metrics}, Ask: h.ask, Sessions: timedInterrupts{h.reach, h.metrics}, Hub: h.hub, Store: h.store,
 		Version: programVersion(), Setup: h.setup, Render: markup.Web, Log: h.log, Pool: h.cfg.RPC.Pool, Limit: h.cfg.RPC.SlashTimeout})
 	return nil

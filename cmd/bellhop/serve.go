@@ -150,13 +150,10 @@ func (a *app) live(ctx context.Context, h *house, l net.Listener, level *slog.Le
 	if err := h.mouth.TakeOver(ctx); err != nil {
 		return err
 	}
-	news := st.stage(h.hub.Run)
-	if h.node != nil {
-		if err := h.node.Join(ctx); err != nil {
-			return err
-		}
-		news.add(h.node.Run)
+	if err := h.node.Join(ctx); err != nil {
+		return err
 	}
+	news := st.stage(h.hub.Run, h.node.Run)
 	speak := st.stage(h.mouth.Run, h.ask.Run, func(ctx context.Context) error { return serveHTTP(ctx, l, h.handler(ctx)) })
 	turns := st.stage(h.dispatch.Run)
 	doors := st.stage()
@@ -182,7 +179,7 @@ func (a *app) live(ctx context.Context, h *house, l net.Listener, level *slog.Le
 	for _, s := range []*stage{doors, turns, speak, news} {
 		failure = errors.Join(failure, s.end())
 		if s == turns {
-			h.tell(context.WithoutCancel(ctx), core.Note{Kind: core.NoteWork}) // what is left here
+			h.node.Tell(context.WithoutCancel(ctx), core.Note{Kind: core.NoteWork}) // what is left here
 		}
 	}
 	return failure

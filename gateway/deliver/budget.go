@@ -63,24 +63,26 @@ func newBudget(chat, group, bot Rate) *budget {
 }
 
 func (b *bucket) every(now time.Time) time.Duration {
-	every := b.rate.Every
-	if b.among != nil {
-		every *= time.Duration(max(1, b.among()))
-	}
+	every := b.rate.Every * time.Duration(b.share())
 	if now.Before(b.slow) {
 		return 2 * every
 	}
 	return every
 }
 
+// share is by how many the rate is divided.
+func (b *bucket) share() int {
+	if b.among == nil {
+		return 1
+	}
+	return max(1, b.among())
+}
+
 // ready returns when n tokens will be there with keep more left over.
 func (b *bucket) ready(now time.Time, n, keep int) time.Time {
 	at := b.until
 	if b.rate.Every > 0 {
-		burst := max(b.rate.Burst, 1)
-		if b.among != nil {
-			burst = max(1, burst/max(1, b.among()))
-		}
+		burst := max(b.rate.Burst/b.share(), 1)
 		spare := burst - min(keep, burst-1) - n
 		if t := b.full.Add(-time.Duration(spare) * b.every(now)); t.After(at) {
 			at = t

@@ -32,7 +32,7 @@ type Config struct {
 	// Proven reports whether a holder may still live, as far as this host can tell; nil: everybody may.
 	Proven func(core.Holder) bool
 	// Heard gets each note of another node, one at a time, and NoteMissed when some may have been lost. It must not block.
-	Heard func(core.Note)
+	Heard func(context.Context, core.Note)
 	// Died gets the instances that turn out to be gone, once each, also before Join has returned. It must not block for long.
 	Died func(ctx context.Context, instances []string)
 	// Lost is called when this node has not been able to beat for so long that others may soon take over what it runs. It is
@@ -62,7 +62,7 @@ func New(cfg Config) *Node {
 		cfg.Proven = func(core.Holder) bool { return true }
 	}
 	if cfg.Heard == nil {
-		cfg.Heard = func(core.Note) {}
+		cfg.Heard = func(context.Context, core.Note) {}
 	}
 	if cfg.Died == nil {
 		cfg.Died = func(context.Context, []string) {}
@@ -83,13 +83,13 @@ func (n *Node) Join(ctx context.Context) error { return n.beat(ctx) }
 func (n *Node) Run(ctx context.Context) error {
 	var g errgroup.Group
 	g.Go(func() error { return n.beats(ctx) })
-	g.Go(func() error { return n.cfg.Store.Listen(ctx, n.hear) })
+	g.Go(func() error { return n.cfg.Store.Listen(ctx, func(note core.Note) { n.hear(ctx, note) }) })
 	return g.Wait()
 }
 
-func (n *Node) hear(note core.Note) {
+func (n *Node) hear(ctx context.Context, note core.Note) {
 	if note.From != n.cfg.Self.Instance {
-		n.cfg.Heard(note)
+		n.cfg.Heard(ctx, note)
 	}
 }
 

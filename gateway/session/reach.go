@@ -44,7 +44,7 @@ const maxLate = 256
 type Reach struct {
 	*Registry
 	life   context.Context // of the process: what asks here has no context of its own
-	others Others          // nil: there are none
+	others Others
 	rows   Rows
 	log    *slog.Logger
 
@@ -52,14 +52,14 @@ type Reach struct {
 	late []Steered // offers that were made elsewhere, oldest first
 }
 
-// NewReach returns a Reach that reads and tells while life lasts. Without others only what runs here is reached.
+// NewReach returns a Reach that reads and tells while life lasts.
 func NewReach(life context.Context, here *Registry, others Others, rows Rows, log *slog.Logger) *Reach {
 	return &Reach{Registry: here, life: life, others: others, rows: rows, log: log}
 }
 
 // elsewhere returns the row of c that runs on another node. One that is just being claimed here looks the same.
 func (r *Reach) elsewhere(c core.ConversationID) (core.Admission, bool) {
-	if r.others == nil || r.others.Count() < 2 {
+	if r.others.Count() < 2 {
 		return core.Admission{}, false
 	}
 	ctx, cancel := context.WithTimeout(r.life, reachTime)

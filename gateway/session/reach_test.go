@@ -89,6 +89,12 @@ func (n *nodes) endedBy() core.PrincipalID {
 
 var stopByAnn = core.Interrupt{Reason: core.ReasonStopped, By: "ann"}
 
+// nobody are the others of a node that is alone.
+type nobody struct{}
+
+func (nobody) Count() int                      { return 1 }
+func (nobody) Tell(context.Context, core.Note) {}
+
 func TestReachInterrupts(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
@@ -212,7 +218,7 @@ func TestReachAlone(t *testing.T) {
 	check("no store", broken)
 	n.count = 1
 	check("one node", n.here)
-	check("no others", session.NewReach(t.Context(), session.New(), nil, n.rows, slog.New(slog.DiscardHandler)))
+	check("no others", session.NewReach(t.Context(), session.New(), nobody{}, n.rows, slog.New(slog.DiscardHandler)))
 	if len(n.notes) > 0 || n.endedBy() != "" {
 		t.Errorf("notes %q, ended by %q", n.notes, n.endedBy())
 	}
