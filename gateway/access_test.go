@@ -70,6 +70,29 @@ func TestPairing(t *testing.T) {
 	want(t, "queued after the revocation", len(w.queued()), 1)
 }
 
+// What the configuration gives it takes away again: to have been seen, so that there is a chat to ask in, is no standing.
+func TestStandingEndsWithTheConfiguration(t *testing.T) {
+	w := newWorld(t, trusted)
+	defer w.close()
+	w.receive(w.message("hello", from("9")))
+	if home, ok := w.access.Home(t.Context()); !ok || home.Chat != "9" {
+		t.Fatalf("home: %+v %v", home, ok)
+	}
+	w.access = NewAccess(AccessConfig{Admins: []string{"fake:8"}, Pairing: true}, w.s)
+	w.g.cfg.Access = w.access
+	if by, ok, err := w.access.Who(t.Context(), "fake:9"); ok || by.Admin || err != nil {
+		t.Errorf("who was an admin is one still: %+v %v", by, err)
+	}
+	if home, ok := w.access.Home(t.Context()); ok {
+		t.Errorf("their chat is asked still: %+v", home)
+	}
+	w.mouth.texts()
+	w.receive(w.message("hello", from("9")))
+	if said := w.mouth.texts(); len(said) != 1 || !strings.Contains(said[0], "`") {
+		t.Errorf("they are told %q, want a code", said)
+	}
+}
+
 func TestStrangersComeInNumbers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, trusted)

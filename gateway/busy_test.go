@@ -350,6 +350,15 @@ func TestChatMoves(t *testing.T) {
 	want(t, "turns", len(w.queued()), 1)
 }
 
+// A move that makes no sense is not kept for ever in front of what comes behind it.
+func TestChatMovesNowhere(t *testing.T) {
+	w := newWorld(t, trusted)
+	defer w.close()
+	move := w.message("", group(true), func(in *adapters.Inbound) { in.Kind, in.Migrate = adapters.KindService, in.Target.Chat })
+	w.receive(move, w.message("hello"))
+	want(t, "turns", len(w.queued()), 1)
+}
+
 func TestRateOfThoseWhoAreOnlyTolerated(t *testing.T) {
 	w := newWorld(t, setup{access: AccessConfig{Default: "allow", Allow: []string{"fake:1"}}, rate: Rate{time.Hour, 2}})
 	defer w.close()

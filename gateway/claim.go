@@ -128,8 +128,12 @@ func (a *Access) Greet(ctx context.Context, g core.Grant) (string, error) {
 	if !a.rules.Load().pairing {
 		return "", nil
 	}
-	if _, err := a.grants.Grant(ctx, g.Person); err == nil || !core.Is(err, core.NotFound) {
+	known, err := a.grants.Grant(ctx, g.Person)
+	switch {
+	case err != nil && !core.Is(err, core.NotFound):
 		return "", err
+	case err == nil && (known.Allowed || known.Code != ""):
+		return "", nil
 	}
 	if !a.greeted.take("", welcomeRate, greetings) {
 		return "", nil
