@@ -78,6 +78,28 @@ func TestStopOnAnotherNode(t *testing.T) {
 	}
 }
 
+// A tool that one node wants to run is allowed at another.
+func TestApproveOnAnotherNode(t *testing.T) {
+	t.Parallel()
+	_, nodes, running := twoNodes(t, func(q *providertest.Request) providertest.Reply {
+		if len(q.Results()) == 0 {
+			return providertest.Reply{providertest.Call("call_1", "shell", `{"command":"echo done >> allowed.log"}`)}
+		}
+		return providertest.Reply{providertest.Text("It is done.")}
+	})
+	here, there := nodes[0].web("here"), nodes[1].web("there")
+	here.insist("1", "do it")
+	nodes[0].until("the question", func() bool { return len(here.resume().Questions) == 1 })
+	there.must("approval.respond", map[string]any{"request_id": here.resume().Questions[0].Request, "choice": "once"}, nil)
+	nodes[0].until("the answer", func() bool { return here.resume().finals("It is done.") == 1 })
+	if n := nodes[0].lines("allowed.log"); n != 1 {
+		t.Errorf("it ran %d times", n)
+	}
+	for _, g := range running {
+		g.stop()
+	}
+}
+
 // The node that receives is frozen, killed, or leaves: another receives within the time it was believed to live, and a second.
 func TestReceivingMoves(t *testing.T) {
 	t.Parallel()

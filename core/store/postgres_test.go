@@ -27,6 +27,24 @@ func postgres(t testing.TB) store.Options {
 	return store.Options{Driver: "postgres", DSN: server.Database(t)}
 }
 
+// ownServer is a server that a test may do what it likes with.
+func ownServer(t *testing.T, start func() (*pgtest.Server, error)) *pgtest.Server {
+	t.Helper()
+	own, err := start()
+	if errors.Is(err, pgtest.ErrMissing) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := own.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	return own
+}
+
 // In the suite time is the test's. That the server's clock decides otherwise is TestServerTime.
 func fixed(o store.Options) store.Options {
 	o.Now = time.Now
@@ -47,19 +65,12 @@ func TestPostgresTwoHandles(t *testing.T) {
 // Writes go on after the server was killed, or the connection was cut: what was acknowledged is stored, and no request
 // twice, whether or not the answer to its commit came back.
 func TestPostgresComesBack(t *testing.T) {
-	if server == nil {
-		t.Skip(pgtest.ErrMissing)
-	}
 	for name, fault := range map[string]func(t *testing.T, own *pgtest.Server) error{
 		"killed": func(_ *testing.T, own *pgtest.Server) error { return errors.Join(own.Kill(), own.Restart()) },
 		"cut":    func(t *testing.T, own *pgtest.Server) error { own.Cut(t); return nil },
 	} {
 		t.Run(name, func(t *testing.T) {
-			own, err := pgtest.Start()
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { _ = own.Stop() })
+			own := ownServer(t, func() (*pgtest.Server, error) { return pgtest.Start() })
 			s, err := store.Open(t.Context(), store.Options{Driver: "postgres", DSN: own.DSN("public")})
 			if err != nil {
 				t.Fatal(err)
@@ -179,14 +190,7 @@ func TestPostgresTime(t *testing.T) {
 
 // A note reaches every node, also after the connections were cut.
 func TestPostgresNotes(t *testing.T) {
-	own, err := pgtest.Start()
-	if errors.Is(err, pgtest.ErrMissing) {
-		t.Skip(err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = own.Stop() })
+	own := ownServer(t, func() (*pgtest.Server, error) { return pgtest.Start() })
 	o := store.Options{Driver: "postgres", DSN: own.Database(t)}
 	teller, listener := open(t, o), open(t, o)
 	elsewhere := open(t, store.Options{Driver: "postgres", DSN: own.Database(t)})
@@ -252,14 +256,7 @@ func TestPostgresClockJumps(t *testing.T) {
 	const ttl = 5 * time.Minute
 	for name, shift := range map[string]time.Duration{"ahead": 3 * time.Hour, "behind": -3 * time.Hour} {
 		t.Run(name, func(t *testing.T) {
-			own, err := pgtest.StartAt(shift)
-			if errors.Is(err, pgtest.ErrMissing) {
-				t.Skip(err)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { _ = own.Stop() })
+			own := ownServer(t, func() (*pgtest.Server, error) { return pgtest.StartAt(shift) })
 			o := store.Options{Driver: "postgres", DSN: own.Database(t)}
 			one, two := open(t, o), open(t, o)
 			a, err := admit(t.Context(), one, entry(1, 1))

@@ -347,17 +347,27 @@ func (t *turn) say(text string) {
 // settle ends the turn as dispatch does, and returns the row.
 func (t *turn) settle(o core.Outcome) core.Delivery {
 	t.w.t.Helper()
+	d, err := t.show(o)
+	if err != nil {
+		t.w.t.Fatal(err)
+	}
+	return d
+}
+
+// show is settle with the error of the view.
+func (t *turn) show(o core.Outcome) (core.Delivery, error) {
+	t.w.t.Helper()
 	d, owed := t.commit(o)
 	if !owed {
 		t.view.Abandon()
-		return d
+		return d, nil
 	}
 	ctx, cancel := context.WithTimeout(t.w.t.Context(), 10*time.Second)
 	defer cancel()
 	if err := t.view.Settled(ctx, d); err != nil {
-		t.w.t.Fatal(err)
+		return d, err
 	}
-	return t.row(d.ID)
+	return t.row(d.ID), nil
 }
 
 func (t *turn) commit(o core.Outcome) (core.Delivery, bool) {

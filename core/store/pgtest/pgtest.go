@@ -1,7 +1,6 @@
 package pgtest
 
 import (
-	"context"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -175,29 +174,29 @@ func (s *Server) launch() error {
 	if err := s.cmd.Start(); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-	defer cancel()
+	deadline, look := time.After(30*time.Second), time.NewTicker(20*time.Millisecond)
+	defer look.Stop()
 	for {
-		err := s.ping(ctx)
+		err := s.ping()
 		if err == nil {
 			return nil
 		}
 		select {
-		case <-ctx.Done():
+		case <-deadline:
 			out, _ := os.ReadFile(log.Name())
 			return fmt.Errorf("PostgreSQL does not answer: %w\n%s", err, out)
-		case <-time.After(20 * time.Millisecond):
+		case <-look.C:
 		}
 	}
 }
 
-func (s *Server) ping(ctx context.Context) error {
+func (s *Server) ping() error {
 	db, err := sql.Open("pgx", s.DSN("public"))
 	if err != nil {
 		return err
 	}
 	defer db.Close()
-	return db.PingContext(ctx)
+	return db.Ping()
 }
 
 // DSN is the address of a schema of the server.
