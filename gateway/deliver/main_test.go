@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -41,6 +43,9 @@ func TestStartStopStress(t *testing.T) {
 			w.close()
 			for i := range 20 {
 				wantTexts(t, w.p, fmt.Sprint(i), "hello")
+				if shown := w.p.texts(fmt.Sprint("t", i)); !slices.ContainsFunc(shown, func(s string) bool { return strings.HasSuffix(s, "one two") }) {
+					t.Errorf("the answer %d is not there: %q", i, shown)
+				}
 			}
 		})
 	}
