@@ -167,23 +167,32 @@ func TestReplacedByNewerInput(t *testing.T) {
 	})
 }
 
+// theirs gives the lease of c to another process, until it is released.
+func (g *gateway) theirs(c core.ConversationID) (release func()) {
+	g.t.Helper()
+	l, err := g.store.Acquire(g.t.Context(), c, "theirs", core.Holder{Host: "here/boot", PID: 2, Instance: "other"}, time.Hour, nil)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	return func() {
+		g.t.Helper()
+		if err := g.store.Release(g.t.Context(), l.Fence); err != nil {
+			g.t.Fatal(err)
+		}
+	}
+}
+
 // A stop whose row cannot be looked up does not leave the queue to the next sweep.
 func TestStopWhileTheStoreIsAway(t *testing.T) {
 	bubble(t, answers, func(t *testing.T, g *gateway) {
 		row := g.admit("1")
-		other := core.Holder{Host: "here/boot", PID: 2, Instance: "other"}
-		l, err := g.store.Acquire(t.Context(), row.Conversation, "theirs", other, time.Hour, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		release := g.theirs(row.Conversation)
 		g.store.look = func() error { return core.Errorf("list", core.Unavailable, "no") }
 		g.Wake(row.Conversation)
 		<-time.After(time.Minute)
 		g.sessions.Interrupt(row.Conversation, core.Interrupt{Reason: core.ReasonStopped})
 		<-time.After(time.Second)
-		if err := g.store.Release(t.Context(), l.Fence); err != nil {
-			t.Fatal(err)
-		}
+		release()
 		g.ended(row.ID, 8*time.Second)
 	}, othersLive)
 }
@@ -192,11 +201,7 @@ func TestStopWhileTheStoreIsAway(t *testing.T) {
 func TestStopBeforeTheClaim(t *testing.T) {
 	bubble(t, answers, func(t *testing.T, g *gateway) {
 		first, second := g.admit("1"), g.admit("1")
-		other := core.Holder{Host: "here/boot", PID: 2, Instance: "other"}
-		l, err := g.store.Acquire(t.Context(), first.Conversation, "theirs", other, time.Hour, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		release := g.theirs(first.Conversation)
 		g.Wake(first.Conversation)
 		<-time.After(time.Minute)
 		if _, ok := g.sessions.Interrupt(first.Conversation, core.Interrupt{Reason: core.ReasonReplaced}); ok {
@@ -208,9 +213,7 @@ func TestStopBeforeTheClaim(t *testing.T) {
 		if o := g.ended(first.ID, time.Second).Outcome; o.Result != core.Cancelled || o.Reason != core.ReasonStopped {
 			t.Errorf("%+v", o)
 		}
-		if err := g.store.Release(t.Context(), l.Fence); err != nil {
-			t.Fatal(err)
-		}
+		release()
 		if o := g.ended(second.ID, time.Minute).Outcome; o.Result != core.Completed {
 			t.Errorf("%+v", o)
 		}
@@ -221,20 +224,14 @@ func TestStopBeforeTheClaim(t *testing.T) {
 func TestStopOfOneRowSparesTheHead(t *testing.T) {
 	bubble(t, answers, func(t *testing.T, g *gateway) {
 		first, second := g.admit("1"), g.admit("1")
-		other := core.Holder{Host: "here/boot", PID: 2, Instance: "other"}
-		l, err := g.store.Acquire(t.Context(), first.Conversation, "theirs", other, time.Hour, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		release := g.theirs(first.Conversation)
 		g.Wake(first.Conversation)
 		<-time.After(time.Minute)
 		if !g.sessions.Forestall(first.Conversation, second.ID, core.Interrupt{Reason: core.ReasonStopped}) {
 			t.Error("not live")
 		}
 		<-time.After(time.Second)
-		if err := g.store.Release(t.Context(), l.Fence); err != nil {
-			t.Fatal(err)
-		}
+		release()
 		for _, a := range []core.Admission{first, second} {
 			if o := g.ended(a.ID, time.Minute).Outcome; o.Result != core.Completed {
 				t.Errorf("%+v", o)

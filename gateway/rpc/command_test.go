@@ -14,17 +14,7 @@ import (
 // brings them.
 func TestMessagesInCommandForm(t *testing.T) {
 	began, goOn, took := make(chan struct{}), make(chan struct{}), make(chan string, 4)
-	b := rpctest.New(t, func(_ context.Context, turn *rpctest.Turn) {
-		if turn.Prompt() != "one" {
-			turn.Say("you said: " + turn.Prompt())
-			return
-		}
-		close(began)
-		<-goOn
-		for _, s := range turn.Live.TakeSteered() {
-			took <- s.Text
-		}
-	})
+	b := rpctest.New(t, steerable(began, goOn, took))
 	p := connect(t, rpc.New(b.Config()), rpc.Local())
 	id := p.create()
 	ok[receipt](p, "prompt.submit", obj{"session_id": id, "text": "one"})

@@ -285,20 +285,26 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
+// steerable answers "one" when it may go on, and tells what was put into that turn; anything else it repeats.
+func steerable(began chan<- struct{}, goOn <-chan struct{}, took chan<- string) rpctest.Script {
+	return func(_ context.Context, turn *rpctest.Turn) {
+		if turn.Prompt() != "one" {
+			turn.Say("you said: " + turn.Prompt())
+			return
+		}
+		close(began)
+		<-goOn
+		for _, s := range turn.Live.TakeSteered() {
+			took <- s.Text
+		}
+	}
+}
+
 func TestSteer(t *testing.T) {
 	took := make(chan string, 1)
 	began := make(chan struct{})
 	g := make(chan struct{})
-	b := rpctest.New(t, func(ctx context.Context, turn *rpctest.Turn) {
-		if turn.Prompt() != "one" {
-			return
-		}
-		close(began)
-		<-g
-		for _, s := range turn.Live.TakeSteered() {
-			took <- s.Text
-		}
-	})
+	b := rpctest.New(t, steerable(began, g, took))
 	p := connect(t, rpc.New(b.Config()), rpc.Local())
 	id := p.create()
 	ok[receipt](p, "prompt.submit", obj{"session_id": id, "text": "one"})
